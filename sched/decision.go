@@ -1,0 +1,122 @@
+package sched
+
+// Kind says why a task is being placed.
+type Kind uint8
+
+// The placement kinds (mechanisms.md 6.1).
+const (
+	KindWake Kind = iota
+	KindFork
+	KindExec
+)
+
+// String returns the word used in reports.
+func (k Kind) String() string { return [...]string{"wake", "fork", "exec"}[k] }
+
+// Rule names the rule that decided a placement.
+type Rule uint8
+
+// Rules, in the order in which the wakeup path meets them. Why each one fires
+// is documented where it is applied: affine.go, idlesibling.go, idlest.go.
+const (
+	RuleNone Rule = iota
+	RulePinned
+	RuleCustom
+	RuleTargetIdle
+	RulePrevIdle
+	RuleKthreadStacked
+	RuleRecentUsed
+	RuleNoLLC
+	RuleSiblingIdle
+	RuleIdleCore
+	RuleIdleCPU
+	RuleTarget
+	RuleSlowLocal
+	RuleSlowIdlest
+	numRules
+)
+
+var ruleNames = [numRules]string{
+	"none", "pinned", "custom rule", "target idle", "prev idle", "per-CPU kthread stacked",
+	"recent_used_cpu idle", "no LLC", "SMT sibling idle", "idle core", "idle CPU",
+	"nothing idle: target", "slow path: stay local", "slow path: idlest CPU",
+}
+
+// String returns a short phrase for reports.
+func (r Rule) String() string { return ruleNames[r] }
+
+// Verdict says what the test of one candidate CPU gave.
+type Verdict uint8
+
+// Verdicts on a candidate.
+const (
+	VerdictTaken Verdict = iota
+	VerdictBusy
+	VerdictNotAllowed
+	VerdictOtherLLC
+	VerdictCoreBusy
+	VerdictBudget // the scan budget ran out before this CPU was tested
+)
+
+var verdictNames = [...]string{"taken", "busy", "not allowed", "other LLC", "core busy", "budget exhausted"}
+
+// String returns a short phrase for reports.
+func (v Verdict) String() string { return verdictNames[v] }
+
+// Candidate is one CPU that a placement looked at, in order.
+type Candidate struct {
+	CPU     int32
+	Step    Rule // the rule that tested it
+	Verdict Verdict
+}
+
+// AffineReason says what wake_affine decided by.
+type AffineReason uint8
+
+// Outcomes of wake_affine (mechanisms.md 6.4).
+const (
+	AffineNotAsked AffineReason = iota // waker and previous CPU are the same, or no common domain
+	AffineWide                         // wake_wide said no
+	AffineNotAllowed
+	AffineIdleHere
+	AffineIdlePrev
+	AffineSync
+	AffineWeight
+	AffineNode
+	AffineCache
+	AffineUndecided
+)
+
+var affineNames = [...]string{
+	"not asked", "wide wakee set", "waker's CPU not allowed", "WA_IDLE: waker's CPU idle",
+	"WA_IDLE: previous CPU idle", "WA_IDLE: sync and waker alone", "WA_WEIGHT", "node loads", "shared cache", "undecided: previous CPU",
+}
+
+// String returns a short phrase for reports.
+func (a AffineReason) String() string { return affineNames[a] }
+
+// Decision is the record of one placement, filled when [Scheduler.Record] has
+// been given one; recording is off (and free) otherwise.
+type Decision struct {
+	Kind       Kind
+	Task       int32
+	Here, Prev int32
+	Sync       bool
+	Affine     AffineReason
+	Target     int32 // where the idle search started
+	Budget     int32 // CPUs the domain scan might test; 0 = no scan, -1 = unlimited
+	Rule       Rule
+	CPU        int32 // the result
+	Candidates []Candidate
+}
+
+// Record makes the scheduler fill d at every placement until Record(nil). The
+// candidate list is reused from call to call.
+func (s *Scheduler) Record(d *Decision) { s.decision = d }
+
+// note adds a candidate to the record in progress, if there is one.
+func (s *Scheduler) note(cpu int, step Rule, v Verdict) {
+	if s.decision != nil {
+		s.decision.Candidates = append(s.decision.Candidates, Candidate{int32(cpu), step, v})
+	}
+}

@@ -1,0 +1,98 @@
+package sched
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+)
+
+// Feature is one bit of the kernel's sched_features, spelled as in debugfs.
+type Feature uint8
+
+// The feature bits that the mechanisms name.
+const (
+	GentleFairSleepers Feature = iota
+	StartDebit
+	NextBuddy
+	LastBuddy
+	CacheHotBuddy
+	WakeupPreemption
+	TTWUQueue
+	SISAvgCPU
+	SISProp
+	SISUtil
+	LBMin
+	AttachAgeLoad
+	WAIdle
+	WAWeight
+	WABias
+	UtilEst
+	UtilEstFastup
+	AltPeriod
+	BaseSlice
+	numFeatures
+)
+
+var featureNames = [numFeatures]string{
+	"GENTLE_FAIR_SLEEPERS", "START_DEBIT", "NEXT_BUDDY", "LAST_BUDDY", "CACHE_HOT_BUDDY",
+	"WAKEUP_PREEMPTION", "TTWU_QUEUE", "SIS_AVG_CPU", "SIS_PROP", "SIS_UTIL", "LB_MIN",
+	"ATTACH_AGE_LOAD", "WA_IDLE", "WA_WEIGHT", "WA_BIAS", "UTIL_EST", "UTIL_EST_FASTUP",
+	"ALT_PERIOD", "BASE_SLICE",
+}
+
+// String returns the debugfs spelling.
+func (f Feature) String() string { return featureNames[f] }
+
+// FeatureSet is a set of feature bits.
+type FeatureSet uint32
+
+// Features returns the set of the given bits.
+func Features(fs ...Feature) FeatureSet {
+	var s FeatureSet
+	for _, f := range fs {
+		s |= 1 << f
+	}
+	return s
+}
+
+// Has reports whether f is in the set.
+func (s FeatureSet) Has(f Feature) bool { return s>>f&1 != 0 }
+
+// With returns the set with f added, Without with f removed.
+func (s FeatureSet) With(f Feature) FeatureSet { return s | 1<<f }
+
+// Without returns the set with f removed.
+func (s FeatureSet) Without(f Feature) FeatureSet { return s &^ (1 << f) }
+
+// Names lists the members in declaration order.
+func (s FeatureSet) Names() []string {
+	var out []string
+	for f := Feature(0); f < numFeatures; f++ {
+		if s.Has(f) {
+			out = append(out, f.String())
+		}
+	}
+	return out
+}
+
+// SetFeature applies one debugfs-style word ("WA_IDLE" or "NO_WA_IDLE") to the
+// configuration. A name that the profile's kernel does not have is an error
+// that lists those it has.
+func (c *Config) SetFeature(word string) error {
+	name, off := strings.CutPrefix(word, "NO_")
+	for f := Feature(0); f < numFeatures; f++ {
+		if f.String() != name || !c.Profile.Known.Has(f) {
+			continue
+		}
+		if off {
+			c.Features = c.Features.Without(f)
+		} else {
+			c.Features = c.Features.With(f)
+		}
+		return nil
+	}
+	names := c.Profile.Known.Names()
+	sort.Strings(names)
+	return fmt.Errorf("kernel %s has no scheduler feature %q; it has %s (put NO_ before a name to switch it off)",
+		c.Profile.Name, word, strings.Join(names, " "))
+}

@@ -1,0 +1,134 @@
+package sched
+
+// cfsRQ is the queue of one group on one CPU; the root group's queue is
+// embedded in the [runqueue] (mechanisms.md 1.4, 3.5).
+type cfsRQ struct {
+	load        int64 // Σ stored weights of the queued entities, the running one included
+	minVruntime int64
+	nr          int32 // direct children queued
+	idleNr      int32 // those among them that are idle-classed
+	h           int32 // H: tasks below, not behind a throttled queue
+	hIdle       int32 // Hidle: those that are hierarchically idle
+
+	line                   timeline
+	curr, next, last, skip *Entity
+
+	avg Avg
+	// runnableLoad sums only queued entities; kernels before v5.5 balance and
+	// place by it (mechanisms.md 2).
+	runnableLoadSum int64
+	runnableLoadAvg int64
+	removed         removedLoad
+
+	rq     *runqueue
+	tg     *TaskGroup
+	se     *Entity // the group's entity on this CPU; nil at the root
+	parent *cfsRQ
+	idle   bool
+
+	tgContrib    int64 // what tg.loadAvg holds of this queue
+	propagate    bool
+	propSum      int64 // runnable sum to hand to the parent
+	throttled    bool
+	throttledCnt int32 // throttled ancestors, itself included
+	onLeafList   bool
+
+	hLoad      int64
+	hLoadJiffy int64
+}
+
+// removedLoad collects what tasks took away with them when they were woken on
+// another CPU; it is subtracted at the queue's next update (mechanisms.md 2).
+type removedLoad struct {
+	n                    int32
+	load, util, runnable int64
+}
+
+// runqueue is one CPU.
+type runqueue struct {
+	cpu         int32
+	nr          int32 // runnable tasks, the running one included
+	curr        *Task // nil: the idle task
+	online      bool
+	needResched bool
+	wakePending bool // ttwu_pending: a wakee is on the wake list
+	idleBalance bool // was idle at its last tick
+
+	cfs  cfsRQ
+	leaf []*cfsRQ // queues with load to decay, children before parents; the root last
+
+	wakeHead, wakeTail *Task // remote wakeups waiting for this CPU
+	lruHead, lruTail   *Task // migratable tasks, most recently picked first
+
+	// Idle history (mechanisms.md 6.1), nanoseconds and jiffies.
+	idleStamp          int64
+	avgIdle            int64
+	wakeStamp          int64
+	wakeAvgIdle        int64
+	maxIdleBalanceCost int64
+
+	nextBalance  int64 // jiffies
+	activeBalance bool
+	pushCPU      int32
+
+	capacity     int64 // 1024 = a whole full-speed CPU
+	capacityOrig int64
+
+	// Shortcuts into the domain tree (mechanisms.md 5.1).
+	sd        *Domain // lowest domain, nil on a single CPU
+	llc       *Domain // highest domain that shares the last-level cache
+	llcSize   int32
+	llcID     int32
+	llcShared *LLCShared
+	numa      *Domain // lowest NUMA domain
+
+	nohz    nohzCPU
+	stats   CPUStats
+	lastBlockedUpdate int64 // jiffies
+}
+
+// nohzCPU is a CPU's part of tickless idle balancing (mechanisms.md 9.9).
+type nohzCPU struct {
+	tickStopped bool
+	hasBlocked  bool
+	flags       uint8 // pending kick: kickBalance | kickStats | kickNext
+}
+
+// pushLRU puts t at the front of the migratable list.
+func (rq *runqueue) pushLRU(t *Task) {
+	t.lruPrev, t.lruNext = nil, rq.lruHead
+	if rq.lruHead != nil {
+		rq.lruHead.lruPrev = t
+	} else {
+		rq.lruTail = t
+	}
+	rq.lruHead = t
+}
+
+func (rq *runqueue) removeLRU(t *Task) {
+	if t.lruPrev != nil {
+		t.lruPrev.lruNext = t.lruNext
+	} else {
+		rq.lruHead = t.lruNext
+	}
+	if t.lruNext != nil {
+		t.lruNext.lruPrev = t.lruPrev
+	} else {
+		rq.lruTail = t.lruPrev
+	}
+	t.lruPrev, t.lruNext = nil, nil
+}
+
+func (rq *runqueue) moveLRUFront(t *Task) {
+	if rq.lruHead != t {
+		rq.removeLRU(t)
+		rq.pushLRU(t)
+	}
+}
+
+// schedIdle reports whether the CPU runs nothing but hierarchically idle tasks
+// [sched_idle_cpu] (mechanisms.md 3.5).
+func (rq *runqueue) schedIdle() bool { return rq.nr > 0 && rq.nr == rq.cfs.hIdle }
+
+// idleCPU reports whether the CPU is idle now [idle_cpu].
+func (rq *runqueue) idleCPU() bool { return rq.curr == nil && rq.nr == 0 && !rq.wakePending }

@@ -1,0 +1,243 @@
+package sched
+
+import (
+	"fmt"
+
+	"github.com/schedlab/schedlab/machine"
+)
+
+// Config says which scheduler to build. Make one with [NewConfig], then change
+// features and tunables by name.
+type Config struct {
+	Machine  *machine.Machine
+	Profile  *Profile
+	Features FeatureSet
+	Tunables Tunables
+	HZ       int64 // ticks a second: 100, 250, 300 or 1000
+	// PreemptKernel: the kernel is fully preemptible; newidle balancing then
+	// stops after one task (mechanisms.md 9.6).
+	PreemptKernel bool
+	Prices        Prices
+	// Placement replaces the kernel's wakeup placement; nil keeps it.
+	Placement PlacementRule
+}
+
+// NewConfig returns the defaults of a kernel on a machine: its feature bits,
+// tunables scaled by the number of online CPUs, HZ 250, voluntary preemption.
+func NewConfig(m *machine.Machine, p *Profile) Config {
+	return Config{
+		Machine:  m,
+		Profile:  p,
+		Features: p.Defaults,
+		Tunables: defaultTunables(m.Online().Count()),
+		HZ:       250,
+		Prices:   DefaultPrices(),
+	}
+}
+
+// Scheduler is the fair class of one machine: a pure state machine. It is not
+// safe for concurrent use.
+type Scheduler struct {
+	profile  *Profile
+	features FeatureSet
+	tun      Tunables
+	hz       int64
+	preemptKernel bool
+	prices   Prices
+	machine  *machine.Machine
+	driver   Driver
+	custom   PlacementRule
+
+	now     int64 // ns
+	jiffies int64
+	jiffyEnd int64 // ns at which jiffies must be recomputed
+
+	rqs      []runqueue
+	online   machine.CPUMask
+	idle     machine.CPUMask // CPUs whose idleCPU() is true
+	schedIdle machine.CPUMask // CPUs whose schedIdle() is true
+	cores    []machine.CPUMask // SMT siblings by CPU; shared slices
+	scratch  placementScratch // buffers of the placement path
+
+	root     *TaskGroup
+	groups   []*TaskGroup
+	overload bool // some CPU had more than one task: gate of newidle balancing
+	balancing bool // a SERIALIZE domain is being balanced
+	nohz     nohzState
+
+	work     Work
+	decision *Decision
+}
+
+// New builds the scheduler: domains are made from the machine, every CPU idles.
+func New(cfg Config, driver Driver) (*Scheduler, error) {
+	switch cfg.HZ {
+	case 100, 250, 300, 1000:
+	default:
+		return nil, fmt.Errorf("HZ must be 100, 250, 300 or 1000, not %d", cfg.HZ)
+	}
+	n := cfg.Machine.NumCPUs()
+	s := &Scheduler{
+		profile: cfg.Profile, features: cfg.Features, tun: cfg.Tunables, hz: cfg.HZ,
+		preemptKernel: cfg.PreemptKernel, prices: cfg.Prices, machine: cfg.Machine,
+		driver: driver, custom: cfg.Placement,
+		rqs: make([]runqueue, n), online: cfg.Machine.Online(),
+		idle: machine.NewCPUMask(n), schedIdle: machine.NewCPUMask(n),
+	}
+	s.root = s.newRootGroup()
+	s.groups = []*TaskGroup{s.root}
+	for cpu := range s.rqs {
+		s.initRunqueue(cpu)
+	}
+	s.idle.CopyFrom(s.online)
+	s.buildCores()
+	s.buildDomains()
+	s.initPlacement()
+	s.initNohz()
+	return s, nil
+}
+
+func (s *Scheduler) initRunqueue(cpu int) {
+	rq := &s.rqs[cpu]
+	rq.cpu = int32(cpu)
+	rq.online = s.online.Has(cpu)
+	rq.maxIdleBalanceCost = s.tun.MigrationCost
+	rq.avgIdle = 2 * s.tun.MigrationCost
+	rq.wakeAvgIdle = rq.avgIdle
+	rq.capacityOrig = int64(s.machine.CPUs[cpu].Capacity)
+	if rq.capacityOrig == 0 {
+		rq.capacityOrig = capacityFull
+	}
+	rq.capacity = rq.capacityOrig
+	rq.llcSize, rq.llcID = 1, int32(cpu)
+	rq.cfs.rq, rq.cfs.tg = rq, s.root
+	rq.cfs.onLeafList = true
+	rq.leaf = append(rq.leaf, &rq.cfs)
+	s.root.queues[cpu] = &rq.cfs
+}
+
+// buildCores computes every CPU's set of SMT siblings once.
+func (s *Scheduler) buildCores() {
+	s.cores = make([]machine.CPUMask, len(s.rqs))
+	byCore := make([]machine.CPUMask, len(s.rqs))
+	for cpu := range s.rqs {
+		if !s.rqs[cpu].online {
+			continue
+		}
+		core := s.machine.CPUs[cpu].Core
+		for core >= len(byCore) {
+			byCore = append(byCore, nil)
+		}
+		if byCore[core] == nil {
+			byCore[core] = machine.NewCPUMask(len(s.rqs))
+		}
+		byCore[core].Set(cpu)
+		s.cores[cpu] = byCore[core]
+	}
+}
+
+// setNow moves the scheduler's time forward; every exported call does it first.
+func (s *Scheduler) setNow(now int64) {
+	s.now = now
+	if now >= s.jiffyEnd {
+		s.jiffies = now * s.hz / 1_000_000_000
+		s.jiffyEnd = ((s.jiffies+1)*1_000_000_000 + s.hz - 1) / s.hz
+	}
+}
+
+// msToJiffies rounds up, as the kernel does.
+func (s *Scheduler) msToJiffies(ms int64) int64 { return (ms*s.hz + 999) / 1000 }
+
+// NumCPUs returns the number of CPU slots of the machine.
+func (s *Scheduler) NumCPUs() int { return len(s.rqs) }
+
+// NewTask makes a task that is not yet runnable. See [Scheduler.Fork] and
+// [Scheduler.Wake] for starting it.
+func (s *Scheduler) NewTask(spec TaskSpec) *Task {
+	t := &Task{}
+	s.InitTask(t, spec)
+	return t
+}
+
+// InitTask is [Scheduler.NewTask] for a task in the caller's slab.
+func (s *Scheduler) InitTask(t *Task, spec TaskSpec) {
+	*t = Task{
+		ID: spec.ID, Ref: spec.Ref, cpu: int32(spec.CPU), policy: spec.Policy, nice: spec.Nice,
+		kthread: spec.Kthread, allowed: spec.Allowed, group: spec.Group,
+		recentUsed: int32(spec.CPU), flipDecay: s.jiffies,
+	}
+	if t.allowed == nil {
+		t.allowed = s.online
+	}
+	t.nAllowed = int32(t.allowed.Count())
+	if t.group == nil {
+		t.group = s.root
+	}
+	t.se.task = t
+	t.se.weight = taskWeight(t.policy, t.nice)
+	t.se.avg.loadAvg = scaleDown(t.se.weight)
+	s.attachToQueueOf(t, spec.CPU)
+}
+
+// TakeWork returns what has been counted since the last call and starts anew.
+func (s *Scheduler) TakeWork() Work {
+	w := s.work
+	s.work = Work{}
+	return w
+}
+
+// elapsed returns how long the scheduler has been at work since mark, in the
+// nanoseconds of its price list: what the kernel reads from its clock when it
+// measures a scan or a balance pass.
+func (s *Scheduler) elapsed(mark *Work) int64 {
+	return s.prices.Cost(&s.work) - s.prices.Cost(mark)
+}
+
+// Idle reports whether cpu is idle now [idle_cpu].
+func (s *Scheduler) Idle(cpu int) bool { return s.idle.Has(cpu) }
+
+// SchedIdle reports whether cpu runs only hierarchically idle tasks.
+func (s *Scheduler) SchedIdle(cpu int) bool { return s.schedIdle.Has(cpu) }
+
+// NrRunning returns the number of runnable tasks on cpu, the running one included.
+func (s *Scheduler) NrRunning(cpu int) int { return int(s.rqs[cpu].nr) }
+
+// Current returns the task that runs on cpu, nil when idle.
+func (s *Scheduler) Current(cpu int) *Task { return s.rqs[cpu].curr }
+
+// NeedResched reports whether cpu has been asked to call [Scheduler.Schedule].
+func (s *Scheduler) NeedResched(cpu int) bool { return s.rqs[cpu].needResched }
+
+// Load returns cpu's load as placement and balancing see it (nice-0 hog: 1024).
+func (s *Scheduler) Load(cpu int) int64 { return s.cpuLoad(&s.rqs[cpu]) }
+
+// Util returns cpu's utilization, 0 to its capacity.
+func (s *Scheduler) Util(cpu int) int64 { return s.cpuUtil(&s.rqs[cpu]) }
+
+// SharesCache reports whether two CPUs share their last-level cache.
+func (s *Scheduler) SharesCache(a, b int) bool { return s.rqs[a].llcID == s.rqs[b].llcID }
+
+// Stats returns cpu's counters.
+func (s *Scheduler) Stats(cpu int) *CPUStats { return &s.rqs[cpu].stats }
+
+// Domains returns cpu's lowest domain, nil for a CPU without one.
+func (s *Scheduler) Domains(cpu int) *Domain { return s.rqs[cpu].sd }
+
+// Machine returns the machine that the scheduler was built for.
+func (s *Scheduler) Machine() *machine.Machine { return s.machine }
+
+// refreshIdle keeps the idle masks equal to what they count; it is called
+// whenever curr, nr, wakePending or hIdle of a CPU may have changed.
+func (s *Scheduler) refreshIdle(rq *runqueue) {
+	w, bit := uint(rq.cpu)>>6, uint64(1)<<(uint(rq.cpu)&63)
+	if rq.idleCPU() {
+		s.idle[w] |= bit
+	} else {
+		s.idle[w] &^= bit
+	}
+	if rq.schedIdle() {
+		s.schedIdle[w] |= bit
+	} else {
+		s.schedIdle[w] &^= bit
+	}
+}

@@ -1,0 +1,45 @@
+package sched
+
+// CPUStats counts what happened on one CPU. The SIS counters follow
+// mechanisms.md 11.1 and belong to the CPU that executes the wakeup.
+type CPUStats struct {
+	Wakeups      int64
+	WakeupsLocal int64 // wakee placed on the waker's CPU
+	Affine       int64 // ttwu_move_affine
+	AffineTries  int64
+	Switches     int64 // changes of the running task, idle included
+	SchedIdle    int64 // switches to idle
+	Migrations   int64 // wakeups that changed the wakee's CPU
+
+	SISSearch       int64
+	SISScanned      int64
+	SISDomainSearch int64
+	SISFailed       int64
+	SISRecentHit    int64
+	SISRecentMiss   int64
+	SISCoreSearch   int64
+	SISCoreMiss     int64
+}
+
+// IdleType says in what state a CPU balances.
+type IdleType uint8
+
+// The idle types of load balancing (mechanisms.md 9.1).
+const (
+	NotIdle IdleType = iota
+	Idle
+	NewlyIdle
+	numIdleTypes
+)
+
+// String returns the schedstat spelling.
+func (t IdleType) String() string { return [...]string{"busy", "idle", "newidle"}[t] }
+
+// BalanceStats counts a domain's load-balance passes by idle type.
+type BalanceStats struct {
+	Passes   [numIdleTypes]int64
+	Balanced [numIdleTypes]int64
+	Failed   [numIdleTypes]int64
+	Moved    [numIdleTypes]int64
+	ActivePushes int64
+}
