@@ -2,35 +2,35 @@ package sched
 
 import "testing"
 
-// mechanisms.md 2, "Unit tests": utilization after k full periods of running
-// from zero, then of idling.
+// mechanisms.md 2, "Unit tests": utilization after one update that covers k
+// full periods of running from zero, and after idling from there. 345 periods
+// are the kernel's "for ever": the series has converged.
 func TestUtilizationAfterFullPeriods(t *testing.T) {
-	const period = 1 << 20 // ns
-	run := map[int]int64{1: 21, 2: 43, 4: 85, 8: 162, 16: 299, 32: 512, 64: 768, 128: 960}
-	idle := map[int]int64{1: 1001, 8: 860, 16: 723, 32: 511, 64: 255}
+	for _, c := range []struct{ periods, util int64 }{
+		{1, 21}, {2, 43}, {4, 85}, {8, 162}, {16, 299}, {32, 512}, {64, 768}, {128, 960}, {345, 1023},
+	} {
+		a := afterRunning(c.periods)
+		if a.utilAvg != c.util {
+			t.Errorf("after %d busy periods: util %d, want %d", c.periods, a.utilAvg, c.util)
+		}
+	}
+	for _, c := range []struct{ periods, util int64 }{{1, 1001}, {8, 860}, {16, 723}, {32, 511}, {64, 255}} {
+		a := afterRunning(345)
+		if a.accumulate(a.last+c.periods<<20, 0, 0, false) {
+			a.refresh(nice0Weight)
+		}
+		if a.utilAvg != c.util {
+			t.Errorf("after %d idle periods: util %d, want %d", c.periods, a.utilAvg, c.util)
+		}
+	}
+}
+
+func afterRunning(periods int64) Avg {
 	var a Avg
-	now := int64(0)
-	for k := 1; k <= 4096; k++ {
-		now += period
-		if a.accumulate(now, 1, 1, true) {
-			a.refresh(nice0Weight)
-		}
-		if want, ok := run[k]; ok && a.utilAvg != want {
-			t.Errorf("after %d busy periods: util %d, want %d", k, a.utilAvg, want)
-		}
+	if a.accumulate(periods<<20, 1, 1, true) { // a period is 2^20 ns
+		a.refresh(nice0Weight)
 	}
-	if a.utilAvg != 1023 {
-		t.Errorf("in the limit: util %d, want 1023", a.utilAvg)
-	}
-	for k := 1; k <= 64; k++ {
-		now += period
-		if a.accumulate(now, 0, 0, false) {
-			a.refresh(nice0Weight)
-		}
-		if want, ok := idle[k]; ok && a.utilAvg != want {
-			t.Errorf("after %d idle periods: util %d, want %d", k, a.utilAvg, want)
-		}
-	}
+	return a
 }
 
 func TestDecayForgetsAfter2016Periods(t *testing.T) {
