@@ -136,8 +136,11 @@ func (p Program) validateLoop(i int, in Instr) error {
 	body := p[in.Target:i]
 	takesTime := false
 	for _, inner := range body {
-		if inner.Op == OpLoop && inner.Slot == in.Slot {
+		switch {
+		case inner.Op == OpLoop && inner.Slot == in.Slot:
 			return fmt.Errorf("loop counter %d is already used by a loop inside this one", in.Slot)
+		case inner.Op == OpFork && in.N > 1:
+			return fmt.Errorf("task %d would be forked %d times: a task can start only once", inner.N, in.N)
 		}
 		takesTime = takesTime || inner.takesTime()
 	}
@@ -155,7 +158,7 @@ func (in Instr) takesTime() bool {
 		return in.N > 0
 	case OpRunRandom, OpSleepRandom:
 		return in.M > 0
-	case OpWrite, OpRead, OpPoll, OpFork, OpExit:
+	case OpWrite, OpRead, OpPoll, OpExit:
 		return true
 	}
 	return false

@@ -1,6 +1,9 @@
 package workload
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Policy is the scheduling policy of a task.
 type Policy uint8
@@ -127,26 +130,19 @@ func (s *Scenario) validateTask(i, cpus int) error {
 	if err := within("start CPU", int64(t.StartCPU), cpus); err != nil {
 		return err
 	}
-	if t.Allowed != nil && !contains(t.Allowed, t.StartCPU) {
+	if t.Allowed != nil && !slices.Contains(t.Allowed, t.StartCPU) {
 		return fmt.Errorf("start CPU %d is not among its allowed CPUs %v", t.StartCPU, t.Allowed)
 	}
 	return nil
 }
 
-// validateForks checks that each forked task has exactly one instruction that
-// starts it, in a program that a single task runs once, and that the others
-// have none.
+// validateForks checks that exactly one instruction of one task starts each
+// forked task, that none starts the others, and that every task starts at all.
 func (s *Scenario) validateForks() error {
-	runners := make([]int, len(s.Programs))
-	for _, t := range s.Tasks {
-		runners[t.Program]++
-	}
 	starts := make([]int, len(s.Tasks))
-	for i, p := range s.Programs {
-		for _, in := range p {
-			if in.Op == OpFork {
-				starts[in.N] += runners[i]
-			}
+	for _, t := range s.Tasks {
+		for _, child := range s.Programs[t.Program].children() {
+			starts[child]++
 		}
 	}
 	for i, t := range s.Tasks {
@@ -159,7 +155,39 @@ func (s *Scenario) validateForks() error {
 			return fmt.Errorf("task %d (%q) is forked %d times: a task can start only once", i, t.Name, starts[i])
 		}
 	}
+	return s.validateAncestry()
+}
+
+// validateAncestry follows the forks from the tasks that start at time 0.
+// Each forked task has one parent here, so no task is met twice.
+func (s *Scenario) validateAncestry() error {
+	started := make([]bool, len(s.Tasks))
+	var pending []TaskID
+	for i, t := range s.Tasks {
+		if !t.Forked {
+			pending = append(pending, TaskID(i))
+		}
+	}
+	for len(pending) > 0 {
+		parent := pending[len(pending)-1]
+		started[parent] = true
+		pending = append(pending[:len(pending)-1], s.Programs[s.Tasks[parent].Program].children()...)
+	}
+	if i := slices.Index(started, false); i >= 0 {
+		return fmt.Errorf("task %d (%q) never starts: its ancestors fork each other in a circle", i, s.Tasks[i].Name)
+	}
 	return nil
+}
+
+// children lists the tasks the program forks.
+func (p Program) children() []TaskID {
+	var children []TaskID
+	for _, in := range p {
+		if in.Op == OpFork {
+			children = append(children, TaskID(in.N))
+		}
+	}
+	return children
 }
 
 // validateEnd checks that the run has something that ends it.
@@ -179,13 +207,4 @@ func (s *Scenario) validateEnd() error {
 		return fmt.Errorf("every task is in the background: set a time limit")
 	}
 	return nil
-}
-
-func contains(list []int, n int) bool {
-	for _, v := range list {
-		if v == n {
-			return true
-		}
-	}
-	return false
 }

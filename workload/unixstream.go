@@ -31,7 +31,8 @@ const (
 	// wmemBias: the write-space test sees the account while the freed message
 	// still holds a reference byte, above the socket's own one.
 	wmemBias = 2
-	// longestLinear and longestFragments bound one piece of a send.
+	// Bounds of one piece of a send: one allocation of four pages before
+	// page fragments were used, one page and eight pages of fragments since.
 	longestAlloc     = 4 * pageSize
 	longestFragments = 8 * pageSize
 )
@@ -47,7 +48,7 @@ func (u *unixStream) spacious(r *Rules) bool { return 4*int64(u.wmem+wmemBias) <
 func (r *Rules) pieceLength(n int32) int32 {
 	longest := longestAlloc - r.SharedInfo
 	if r.PagedSend {
-		longest += longestFragments
+		longest = pageSize - r.SharedInfo + longestFragments
 	}
 	return min(n, r.SndBuf/2-64, longest)
 }
