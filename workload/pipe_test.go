@@ -200,13 +200,27 @@ func TestP9PolledPipeCallsOnEveryWrite(t *testing.T) {
 	for range 5 {
 		s.mustMove(s.write(writer, message), message)
 	}
-	s.mustWake() // nobody sleeps
-	// A reader that slept and was beaten to the data sleeps on a non-empty
-	// pipe in no kernel, so the effect of the flag shows in a poller only: one
-	// that sleeps although another write already filled the pipe cannot exist
-	// either. What remains is that the calls find nobody.
-	if !s.channel.pipe.polled {
-		t.Error("the pipe forgot that it was polled")
+	s.mustWake() // the calls find nobody
+}
+
+func TestPolledPipeWakesOneReaderPerWrite(t *testing.T) {
+	for _, polled := range []bool{false, true} {
+		s := newStage(t, "v5.17", Pipe)
+		if polled {
+			s.mustMove(s.write(writer, 1), 1)
+			s.mustMove(s.poll(20), 0)
+			s.mustMove(s.read(reader, 1), 1)
+		}
+		s.mustSleep(s.read(reader, message))
+		s.mustSleep(s.read(reader2, message))
+		s.mustMove(s.write(writer, message), message)
+		s.mustWake(reader)
+		s.mustMove(s.write(writer, message), message) // not into an empty pipe
+		if polled {
+			s.mustWake(reader2)
+		} else {
+			s.mustWake()
+		}
 	}
 }
 
@@ -308,20 +322,4 @@ func TestPollerKeepsItsPlaceWhenWokenInVain(t *testing.T) {
 	s.mustSleep(s.poll(22)) // new at the head
 	s.mustMove(s.write(writer, 1), 1)
 	s.mustWake(22, 21, 20)
-}
-
-func TestPollersOfASharedPipeIgnoreSpace(t *testing.T) {
-	s := newStage(t, "v4.14", Pipe)
-	s.fillWith(writer, pageSize)
-	for range 16 {
-		s.mustMove(s.read(reader, pageSize), pageSize)
-		for _, w := range s.wakes {
-			s.mustMove(s.read(reader, 15*pageSize), 15*pageSize)
-			s.mustSleep(s.poll(20))
-			s.mustMove(s.write(w, 0), pageSize)
-			s.wakes = nil
-			return
-		}
-	}
-	t.Error("no read woke the writer")
 }

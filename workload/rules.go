@@ -2,7 +2,8 @@ package workload
 
 import (
 	"fmt"
-	"strings"
+	"regexp"
+	"strconv"
 )
 
 // PipeRules is when reads and writes of a pipe wake whom.
@@ -66,10 +67,16 @@ func RulesFor(kernel string) (Rules, error) {
 	return Rules{}, fmt.Errorf("kernel %q: the oldest version with known pipe and socket rules is v3.2", kernel)
 }
 
+// kernelName is vMAJOR.MINOR, perhaps with a stable release number, perhaps
+// with the name of a branch.
+var kernelName = regexp.MustCompile(`^v(\d{1,3})\.(\d{1,3})(\.\d+)?(-[a-z0-9-]+)?$`)
+
 func parseKernel(kernel string) (major, minor int, err error) {
-	version, _, _ := strings.Cut(kernel, "-")
-	if n, err := fmt.Sscanf(version, "v%d.%d", &major, &minor); n != 2 || err != nil || major < 0 || minor < 0 {
+	parts := kernelName.FindStringSubmatch(kernel)
+	if parts == nil {
 		return 0, 0, fmt.Errorf("kernel %q: want a version such as v5.17 or v4.14-numa", kernel)
 	}
+	major, _ = strconv.Atoi(parts[1]) // three digits at most
+	minor, _ = strconv.Atoi(parts[2])
 	return major, minor, nil
 }

@@ -2,13 +2,14 @@ package workload
 
 import (
 	"slices"
-	"testing"
+
+	"pgregory.net/rapid"
 )
 
 // A stage drives one channel by hand: it knows which tasks sleep, passes
 // resumed as a simulator would, and refuses what no kernel could do.
 type stage struct {
-	t       testing.TB
+	t       rapid.TB
 	channel *Channel
 	out     Outcome
 	asleep  map[TaskID]bool
@@ -17,7 +18,7 @@ type stage struct {
 	wakes []TaskID // all so far
 }
 
-func newStage(t testing.TB, kernel string, kind ChannelKind) *stage {
+func newStage(t rapid.TB, kernel string, kind ChannelKind) *stage {
 	t.Helper()
 	rules, err := RulesFor(kernel)
 	if err != nil {
