@@ -123,6 +123,34 @@ func TestPerfPipeWakesTwiceALoop(t *testing.T) {
 	}
 }
 
+func TestPerfPipeStructure(t *testing.T) {
+	// With processes the parent asks itself, with threads it has two threads.
+	for line, want := range map[string][]string{
+		"perf-pipe -l 9": {
+			"\tmark 0\n\tfork t1\nL2:\n\twrite c0 4\n\tread c1 4\n\tloop L2 9\n\twaitchildren\n\tmark 1\n\texit\n",
+			"L0:\n\tread c0 4\n\twrite c1 4\n\tloop L0 9\n\texit\n",
+		},
+		"perf-pipe -T -l 9": {
+			"\tmark 0\n\tfork t1\n\tfork t2\n\twaitchildren\n\tmark 1\n\texit\n",
+			"L0:\n\tread c0 4\n\twrite c1 4\n\tloop L0 9\n\texit\n",
+			"L0:\n\twrite c0 4\n\tread c1 4\n\tloop L0 9\n\texit\n",
+		},
+	} {
+		s := mustBuild(t, line)
+		if len(s.Tasks) != len(want) {
+			t.Fatalf("%s: %d tasks, want %d", line, len(s.Tasks), len(want))
+		}
+		for i, task := range s.Tasks {
+			if got := s.Programs[task.Program].String(); got != want[i] {
+				t.Errorf("%s: task %d is\n%s", line, i, got)
+			}
+			if threads := len(want) == 3; (task.Process == s.Tasks[0].Process) != (threads || i == 0) {
+				t.Errorf("%s: task %d belongs to process %d", line, i, task.Process)
+			}
+		}
+	}
+}
+
 // The texts are what hackbench 2.4 and perf 6.1 print, in the shared
 // observation of 1.234567890 s.
 func TestReportsAreTheToolsOwn(t *testing.T) {
