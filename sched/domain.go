@@ -33,26 +33,26 @@ type Domain struct {
 	Flags      DomainFlag
 	Parent     *Domain
 	Child      *Domain
-	Groups     *CPUGroup // ring that starts with the group holding this CPU
+	Groups     *CPUGroup  // ring that starts with the group holding this CPU
 	Shared     *LLCShared // set on the LLC domain only
 
-	MinInterval     int64 // ms
-	MaxInterval     int64 // ms
-	BusyFactor      int64
-	ImbalancePct    int64
-	CacheNiceTries  int32
-	BusyIdx         int32 // v4.14 load indices
-	IdleIdx         int32
-	ImbNUMANr       int64 // tasks that may stay on a node despite imbalance (v5.18+)
+	MinInterval    int64 // ms
+	MaxInterval    int64 // ms
+	BusyFactor     int64
+	ImbalancePct   int64
+	CacheNiceTries int32
+	BusyIdx        int32 // v4.14 load indices
+	IdleIdx        int32
+	ImbNUMANr      int64 // tasks that may stay on a node despite imbalance (v5.18+)
 
-	balanceInterval  int64 // ms
-	lastBalance      int64 // jiffies
-	nrBalanceFailed  int32
-	maxNewidleCost   int64 // ns
-	lastDecay        int64 // jiffies
-	avgScanCost      int64 // ns
-	nohzIdle         bool
-	balanced         BalanceStats
+	balanceInterval int64 // ms
+	lastBalance     int64 // jiffies
+	nrBalanceFailed int32
+	maxNewidleCost  int64 // ns
+	lastDecay       int64 // jiffies
+	avgScanCost     int64 // ns
+	nohzIdle        bool
+	balanced        BalanceStats
 }
 
 func (d *Domain) has(f DomainFlag) bool { return d.Flags&f != 0 }

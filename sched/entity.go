@@ -9,10 +9,10 @@ type Entity struct {
 	prevSumExec int64 // sumExec when last picked
 	execStart   int64
 
-	cfs    *cfsRQ    // queue it is (or would be) on
-	parent *Entity   // entity of the group that owns cfs; nil at the root
-	my     *cfsRQ    // queue it owns; nil for a task
-	task   *Task     // nil for a group
+	cfs    *cfsRQ  // queue it is (or would be) on
+	parent *Entity // entity of the group that owns cfs; nil at the root
+	my     *cfsRQ  // queue it owns; nil for a task
+	task   *Task   // nil for a group
 	depth  int32
 	onRQ   bool
 

@@ -67,9 +67,9 @@ type runqueue struct {
 	wakeAvgIdle        int64
 	maxIdleBalanceCost int64
 
-	nextBalance  int64 // jiffies
+	nextBalance   int64 // jiffies
 	activeBalance bool
-	pushCPU      int32
+	pushCPU       int32
 
 	capacity     int64 // 1024 = a whole full-speed CPU
 	capacityOrig int64
@@ -82,9 +82,10 @@ type runqueue struct {
 	llcShared *LLCShared
 	numa      *Domain // lowest NUMA domain
 
-	nohz    nohzCPU
-	stats   CPUStats
+	nohz              nohzCPU
+	stats             CPUStats
 	lastBlockedUpdate int64 // jiffies
+	utilEst           int64 // Σ utilEstimate of the queued tasks
 }
 
 // nohzCPU is a CPU's part of tickless idle balancing (mechanisms.md 9.9).

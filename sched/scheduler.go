@@ -38,32 +38,32 @@ func NewConfig(m *machine.Machine, p *Profile) Config {
 // Scheduler is the fair class of one machine: a pure state machine. It is not
 // safe for concurrent use.
 type Scheduler struct {
-	profile  *Profile
-	features FeatureSet
-	tun      Tunables
-	hz       int64
+	profile       *Profile
+	features      FeatureSet
+	tun           Tunables
+	hz            int64
 	preemptKernel bool
-	prices   Prices
-	machine  *machine.Machine
-	driver   Driver
-	custom   PlacementRule
+	prices        Prices
+	machine       *machine.Machine
+	driver        Driver
+	custom        PlacementRule
 
-	now     int64 // ns
-	jiffies int64
+	now      int64 // ns
+	jiffies  int64
 	jiffyEnd int64 // ns at which jiffies must be recomputed
 
-	rqs      []runqueue
-	online   machine.CPUMask
-	idle     machine.CPUMask // CPUs whose idleCPU() is true
-	schedIdle machine.CPUMask // CPUs whose schedIdle() is true
-	cores    []machine.CPUMask // SMT siblings by CPU; shared slices
-	scratch  placementScratch // buffers of the placement path
+	rqs       []runqueue
+	online    machine.CPUMask
+	idle      machine.CPUMask   // CPUs whose idleCPU() is true
+	schedIdle machine.CPUMask   // CPUs whose schedIdle() is true
+	cores     []machine.CPUMask // SMT siblings by CPU; shared slices
+	scratch   placementScratch  // buffers of the placement path
 
-	root     *TaskGroup
-	groups   []*TaskGroup
-	overload bool // some CPU had more than one task: gate of newidle balancing
+	root      *TaskGroup
+	groups    []*TaskGroup
+	overload  bool // some CPU had more than one task: gate of newidle balancing
 	balancing bool // a SERIALIZE domain is being balanced
-	nohz     nohzState
+	nohz      nohzState
 
 	work     Work
 	decision *Decision
@@ -175,6 +175,7 @@ func (s *Scheduler) InitTask(t *Task, spec TaskSpec) {
 	}
 	t.se.task = t
 	t.se.weight = taskWeight(t.policy, t.nice)
+	t.se.avg.last = neverUpdated
 	t.se.avg.loadAvg = scaleDown(t.se.weight)
 	s.attachToQueueOf(t, spec.CPU)
 }

@@ -37,9 +37,9 @@ func (t IdleType) String() string { return [...]string{"busy", "idle", "newidle"
 
 // BalanceStats counts a domain's load-balance passes by idle type.
 type BalanceStats struct {
-	Passes   [numIdleTypes]int64
-	Balanced [numIdleTypes]int64
-	Failed   [numIdleTypes]int64
-	Moved    [numIdleTypes]int64
+	Passes       [numIdleTypes]int64
+	Balanced     [numIdleTypes]int64
+	Failed       [numIdleTypes]int64
+	Moved        [numIdleTypes]int64
 	ActivePushes int64
 }

@@ -32,6 +32,7 @@ type Task struct {
 	queued  bool // on a runqueue (running counts)
 	exiting bool
 	pending bool // on a CPU's wake list, not yet queued
+	moving  bool // between two CPUs by the balancer: its load goes along
 
 	group *TaskGroup
 

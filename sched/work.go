@@ -19,9 +19,9 @@ type Work struct {
 
 // Prices gives the nanoseconds of one unit of each kind of [Work].
 type Prices struct {
-	Search, Probe, SiblingProbe, DomainStep, AffineCheck  int64
-	GroupCPU, TaskExamined, TaskMoved, RemoteLock         int64
-	BlockedUpdate, SharedLineWrite                        int64
+	Search, Probe, SiblingProbe, DomainStep, AffineCheck int64
+	GroupCPU, TaskExamined, TaskMoved, RemoteLock        int64
+	BlockedUpdate, SharedLineWrite                       int64
 }
 
 // Cost returns what w costs, in nanoseconds.

@@ -1,0 +1,309 @@
+package sched
+
+import "fmt"
+
+// TaskGroup is a control group with the cpu controller: one queue and one
+// entity on every CPU (mechanisms.md 3).
+type TaskGroup struct {
+	name     string
+	parent   *TaskGroup
+	shares   int64 // stored scale
+	idle     bool
+	queues   []*cfsRQ
+	entities []*Entity // nil entries at the root
+	loadAvg  int64     // Σ of the queues' published load averages
+}
+
+// Name returns the group's path, "/" for the root.
+func (g *TaskGroup) Name() string { return g.name }
+
+// Parent returns the enclosing group, nil for the root.
+func (g *TaskGroup) Parent() *TaskGroup { return g.parent }
+
+// Idle reports whether cpu.idle is set.
+func (g *TaskGroup) Idle() bool { return g.idle }
+
+// Root returns the root group.
+func (s *Scheduler) Root() *TaskGroup { return s.root }
+
+func (s *Scheduler) newRootGroup() *TaskGroup {
+	return &TaskGroup{
+		name: "/", shares: nice0Stored,
+		queues: make([]*cfsRQ, len(s.rqs)), entities: make([]*Entity, len(s.rqs)),
+	}
+}
+
+// NewGroup makes a control group with the default weight below parent.
+func (s *Scheduler) NewGroup(parent *TaskGroup, name string) *TaskGroup {
+	n := len(s.rqs)
+	g := &TaskGroup{
+		name: name, parent: parent, shares: nice0Stored,
+		queues: make([]*cfsRQ, n), entities: make([]*Entity, n),
+	}
+	queues, entities := make([]cfsRQ, n), make([]Entity, n)
+	for cpu := range s.rqs {
+		q, se := &queues[cpu], &entities[cpu]
+		up := parent.queues[cpu]
+		*q = cfsRQ{rq: &s.rqs[cpu], tg: g, se: se, parent: up}
+		*se = Entity{weight: g.shares, my: q, cfs: up, parent: parent.entities[cpu]}
+		if se.parent != nil {
+			se.depth = se.parent.depth + 1
+		}
+		g.queues[cpu], g.entities[cpu] = q, se
+	}
+	s.groups = append(s.groups, g)
+	return g
+}
+
+// SetWeight sets cpu.weight, 1 to 10000; 100 is the default share of 1024
+// (mechanisms.md 3.1). An idle group refuses it, and so does the root.
+func (s *Scheduler) SetWeight(g *TaskGroup, weight int64) error {
+	switch {
+	case weight < 1 || weight > 10000:
+		return fmt.Errorf("cpu.weight of %s must be between 1 and 10000, not %d", g.name, weight)
+	case g.parent == nil:
+		return fmt.Errorf("cpu.weight cannot be set on the root group")
+	case g.idle:
+		return fmt.Errorf("cpu.weight of %s cannot be set while its cpu.idle is 1", g.name)
+	}
+	shares := (weight*nice0Weight + 50) / 100
+	s.setShares(g, min(maxShares, max(minShares, shares))<<weightShift)
+	return nil
+}
+
+// SetIdle sets cpu.idle: the whole group counts as idle work with the weight
+// of a SCHED_IDLE task (mechanisms.md 3.4, v5.15+).
+func (s *Scheduler) SetIdle(g *TaskGroup, idle bool) error {
+	switch {
+	case !s.profile.GroupIdle:
+		return fmt.Errorf("kernel %s has no cpu.idle (group %s); it came with v5.15", s.profile.Name, g.name)
+	case g.parent == nil:
+		return fmt.Errorf("cpu.idle cannot be set on the root group")
+	case g.idle == idle:
+		return nil
+	}
+	g.idle = idle
+	for cpu := range g.queues {
+		s.markIdleQueue(g.queues[cpu], idle)
+	}
+	if idle {
+		s.setShares(g, weightIdle<<weightShift)
+	} else {
+		s.setShares(g, nice0Stored)
+	}
+	return nil
+}
+
+// markIdleQueue moves one queue's tasks between the normal and the idle
+// count of the queues above, up to the first idle ancestor.
+func (s *Scheduler) markIdleQueue(q *cfsRQ, idle bool) {
+	delta := q.h - q.hIdle
+	if !idle {
+		delta = -delta
+	}
+	q.idle = idle
+	if q.se.onRQ {
+		if idle {
+			q.parent.idleNr++
+		} else {
+			q.parent.idleNr--
+		}
+	}
+	for up := q.parent; up != nil && q.se.onRQ; up = up.parent {
+		up.hIdle += delta
+		if up.idle {
+			break
+		}
+	}
+	s.refreshIdle(q.rq)
+}
+
+func (s *Scheduler) setShares(g *TaskGroup, shares int64) {
+	g.shares = shares
+	for _, se := range g.entities {
+		for level := se; level != nil; level = level.parent {
+			s.updateLoadAvg(level.cfs, level, updateGroupLoad)
+			s.updateGroupWeight(level)
+		}
+	}
+}
+
+// publishLoad tells the group what its queue contributes, unless the change
+// is below 1/64: the group's sum is a line that all CPUs share.
+func (s *Scheduler) publishLoad(cfs *cfsRQ) {
+	if cfs.se == nil {
+		return
+	}
+	delta := cfs.avg.loadAvg - cfs.tgContrib
+	if delta > cfs.tgContrib/64 || -delta > cfs.tgContrib/64 {
+		cfs.tg.loadAvg += delta
+		cfs.tgContrib = cfs.avg.loadAvg
+	}
+}
+
+// groupWeight is a group's weight on one CPU: its shares in proportion to the
+// load it has here (mechanisms.md 3.1).
+func groupWeight(q *cfsRQ) int64 {
+	shares := q.tg.shares
+	load := max(scaleDown(q.load), q.avg.loadAvg)
+	total := q.tg.loadAvg - q.tgContrib + load
+	w := shares * load
+	if total > 0 {
+		w /= total
+	}
+	return min(shares, max(minShares, w))
+}
+
+// updateGroupWeight recomputes the weight of a group's entity.
+func (s *Scheduler) updateGroupWeight(se *Entity) {
+	q := se.my
+	if q == nil || s.throttledHierarchy(q) {
+		return
+	}
+	if w := groupWeight(q); w != se.weight {
+		s.reweight(se, w)
+	}
+}
+
+// reweight changes an entity's weight, on its queue or not; what its averages
+// contribute to the queue follows, its vruntime does not.
+func (s *Scheduler) reweight(se *Entity, weight int64) {
+	cfs := se.cfs
+	if se.onRQ {
+		if cfs.curr == se {
+			s.updateCurr(cfs)
+		}
+		cfs.load -= se.weight
+		if s.profile.RunnableLoad {
+			cfs.subRunnableLoad(se)
+		}
+	}
+	cfs.subLoad(se)
+	se.weight = weight
+	se.avg.loadAvg = seWeight(se) * se.avg.loadSum / se.avg.divider()
+	cfs.addLoad(se)
+	if se.onRQ {
+		cfs.load += weight
+		if s.profile.RunnableLoad {
+			cfs.addRunnableLoad(se)
+		}
+	}
+}
+
+// propagateGroup takes over into a group's entity, and into the queue that
+// entity is on, what has changed in the group's own queue.
+func (s *Scheduler) propagateGroup(cfs *cfsRQ, se *Entity) bool {
+	g := se.my
+	if g == nil || !g.propagate {
+		return false
+	}
+	g.propagate = false
+	sum := g.propSum
+	g.propSum = 0
+	cfs.markPropagate(sum)
+	propagateUtil(cfs, se, g)
+	propagateRunnable(cfs, se, g)
+	propagateLoad(cfs, se, g, sum)
+	return true
+}
+
+func propagateUtil(cfs *cfsRQ, se *Entity, g *cfsRQ) {
+	delta := g.avg.utilAvg - se.avg.utilAvg
+	if delta == 0 {
+		return
+	}
+	sum := g.avg.utilAvg * cfs.avg.divider()
+	deltaSum := sum - se.avg.utilSum
+	se.avg.utilAvg, se.avg.utilSum = g.avg.utilAvg, sum
+	cfs.avg.utilAvg = max(0, cfs.avg.utilAvg+delta)
+	cfs.avg.utilSum = max(0, cfs.avg.utilSum+deltaSum, cfs.avg.utilAvg*peltMinDivider)
+}
+
+func propagateRunnable(cfs *cfsRQ, se *Entity, g *cfsRQ) {
+	delta := g.avg.runnableAvg - se.avg.runnableAvg
+	if delta == 0 {
+		return
+	}
+	sum := g.avg.runnableAvg * cfs.avg.divider()
+	deltaSum := sum - se.avg.runnableSum
+	se.avg.runnableAvg, se.avg.runnableSum = g.avg.runnableAvg, sum
+	cfs.avg.runnableAvg = max(0, cfs.avg.runnableAvg+delta)
+	cfs.avg.runnableSum = max(0, cfs.avg.runnableSum+deltaSum, cfs.avg.runnableAvg*peltMinDivider)
+}
+
+// propagateLoad: a group entity's load sum counts how long the group had
+// something to run. What arrives adds to it up to all of the time; what leaves
+// can at most bring it down to the average of what stays.
+func propagateLoad(cfs *cfsRQ, se *Entity, g *cfsRQ, sum int64) {
+	if sum == 0 {
+		return
+	}
+	d := cfs.avg.divider()
+	if sum > 0 {
+		sum = min(sum+se.avg.loadSum, d)
+	} else {
+		stays := int64(0)
+		if w := scaleDown(g.load); w > 0 {
+			stays = g.avg.loadSum / w
+		}
+		sum = min(se.avg.loadSum, stays)
+	}
+	sum = max(sum, se.avg.utilSum>>10)
+
+	load := seWeight(se) * sum
+	avg := load / d
+	delta := avg - se.avg.loadAvg
+	if delta == 0 {
+		return
+	}
+	deltaSum := load - seWeight(se)*se.avg.loadSum
+	se.avg.loadSum, se.avg.loadAvg = sum, avg
+	cfs.avg.loadAvg = max(0, cfs.avg.loadAvg+delta)
+	cfs.avg.loadSum = max(0, cfs.avg.loadSum+deltaSum, cfs.avg.loadAvg*peltMinDivider)
+}
+
+// attachToQueueOf points a task at its group's queue on a CPU.
+func (s *Scheduler) attachToQueueOf(t *Task, cpu int) {
+	t.cpu = int32(cpu)
+	t.se.cfs = t.group.queues[cpu]
+	t.se.parent = t.group.entities[cpu]
+	t.se.depth = 0
+	if t.se.parent != nil {
+		t.se.depth = t.se.parent.depth + 1
+	}
+}
+
+// SetGroup moves a task to another control group [sched_change_group].
+func (s *Scheduler) SetGroup(now int64, t *Task, g *TaskGroup) {
+	s.setNow(now)
+	if t.group == g {
+		return
+	}
+	rq := &s.rqs[t.cpu]
+	queued, running := t.queued, rq.curr == t
+	if queued {
+		s.deactivateTask(rq, t, 0)
+	}
+	if running {
+		s.putCurrent(rq)
+	}
+	if t.se.avg.last != neverUpdated {
+		s.detachForMove(&t.se)
+		t.se.avg.last = neverUpdated
+	}
+	if !queued {
+		t.se.vruntime -= t.se.cfs.minVruntime
+	}
+	t.group = g
+	s.attachToQueueOf(t, int(t.cpu))
+	if !queued {
+		t.se.vruntime += t.se.cfs.minVruntime
+		return
+	}
+	s.activateTask(rq, t, 0)
+	if running {
+		rq.curr = t
+		s.setNextUp(&t.se)
+		s.refreshIdle(rq)
+	}
+}

@@ -1,0 +1,128 @@
+package sched
+
+// Schedule is the context switch of one CPU: the running task, if block is
+// set, goes to sleep; the next task is chosen, after newidle balancing if
+// there would be none. It returns the task that runs now, nil for idle.
+func (s *Scheduler) Schedule(now int64, cpu int, block bool) *Task {
+	s.setNow(now)
+	rq := &s.rqs[cpu]
+	prev := rq.curr
+	if block && prev != nil {
+		s.deactivateTask(rq, prev, dequeueSleep)
+	}
+	rq.needResched = false
+	next := s.pickNext(rq, prev)
+	rq.needResched = false
+	if next != prev {
+		rq.stats.Switches++
+	}
+	rq.curr = next
+	if next == nil {
+		if prev != nil {
+			rq.stats.SchedIdle++
+		}
+		s.refreshIdle(rq)
+		s.updateIdleCore(rq)
+	} else {
+		s.refreshIdle(rq)
+	}
+	return next
+}
+
+// pickNext chooses the next task and moves the queues from prev to it.
+func (s *Scheduler) pickNext(rq *runqueue, prev *Task) *Task {
+	if rq.cfs.nr == 0 {
+		if pulled := s.newidleBalance(rq); pulled <= 0 || rq.cfs.nr == 0 {
+			if prev != nil {
+				s.putUp(&prev.se)
+			}
+			return nil
+		}
+	}
+	cfs := &rq.cfs
+	var se *Entity
+	for cfs != nil {
+		curr := cfs.curr
+		if curr != nil {
+			if curr.onRQ {
+				s.updateCurr(cfs)
+			} else {
+				curr = nil
+			}
+		}
+		se = s.pickEntity(cfs, curr)
+		cfs = se.my
+	}
+	next := se.task
+	if next != prev {
+		s.switchEntities(prev, se)
+	}
+	rq.moveLRUFront(next)
+	return next
+}
+
+// switchEntities puts prev's entities and sets next's, leaving alone the
+// levels that both share.
+func (s *Scheduler) switchEntities(prev *Task, se *Entity) {
+	if prev == nil {
+		s.setNextUp(se)
+		return
+	}
+	pse := &prev.se
+	for se.cfs != pse.cfs {
+		d := se.depth - pse.depth
+		if d <= 0 {
+			s.putPrev(pse.cfs, pse)
+			pse = pse.parent
+		}
+		if d >= 0 {
+			s.setNext(se.cfs, se)
+			se = se.parent
+		}
+	}
+	s.putPrev(pse.cfs, pse)
+	s.setNext(se.cfs, se)
+}
+
+// setNextUp makes an entity and all its ancestors the running ones.
+func (s *Scheduler) setNextUp(se *Entity) {
+	for ; se != nil; se = se.parent {
+		s.setNext(se.cfs, se)
+	}
+}
+
+// putUp ends the turn of an entity and all its ancestors.
+func (s *Scheduler) putUp(se *Entity) {
+	for ; se != nil; se = se.parent {
+		s.putPrev(se.cfs, se)
+	}
+}
+
+// putCurrent takes the running task off the CPU without choosing another; it
+// stays queued. The stopper does this to the task it interrupts.
+func (s *Scheduler) putCurrent(rq *runqueue) {
+	if rq.curr == nil {
+		return
+	}
+	s.putUp(&rq.curr.se)
+	rq.curr = nil
+	s.refreshIdle(rq)
+}
+
+// Yield is sched_yield: the running task of cpu steps back behind the next
+// one at the coming Schedule call.
+func (s *Scheduler) Yield(now int64, cpu int) {
+	s.setNow(now)
+	rq := &s.rqs[cpu]
+	curr := rq.curr
+	if curr == nil || rq.nr == 1 {
+		return
+	}
+	clearBuddies(&curr.se)
+	if curr.policy != PolicyBatch {
+		s.updateCurr(curr.se.cfs)
+	}
+	for se := &curr.se; se != nil && se.cfs.nr > 1; se = se.parent {
+		se.cfs.skip = se
+	}
+}
