@@ -47,7 +47,7 @@ func (r *Row) Attach(b Beside) {
 
 func (b *Beside) addAgreement(r *Row, base, f *Published) {
 	from, to := &r.Entries[base.Column], &r.Entries[f.Column]
-	if from.Failed || to.Failed {
+	if !from.HasValue() || !to.HasValue() {
 		return
 	}
 	b.Agreements = append(b.Agreements, Agreement{

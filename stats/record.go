@@ -58,7 +58,7 @@ func (t *Table) record(row *Row, column int) Record {
 		Unit: row.Unit, Better: row.Better,
 		Machine: t.Columns[column].Machine, Kernel: t.Columns[column].Kernel}
 	entry := &row.Entries[column]
-	if entry.Failed {
+	if !entry.HasValue() {
 		return r
 	}
 	summary := entry.Summary

@@ -27,8 +27,9 @@ type Row struct {
 
 // Entry is one variant's figure in a row.
 type Entry struct {
-	Failed      bool // no figure: at least one repeat failed, or the baseline's did
-	NoBaseline  bool // the figure stands, but the baseline failed: no percentage
+	Failed      bool // no figure: at least one repeat failed
+	Absent      bool // no figure: the variant does not report this statistic
+	NoBaseline  bool // the figure stands, but the baseline has none: no percentage
 	Summary     Summary
 	Delta       float64  // percent, positive is better
 	DeltaRange  Interval // 95 % interval of Delta
@@ -36,7 +37,10 @@ type Entry struct {
 }
 
 // Compared says whether the entry has a percentage.
-func (e *Entry) Compared() bool { return !e.Failed && !e.NoBaseline }
+func (e *Entry) Compared() bool { return e.HasValue() && !e.NoBaseline }
+
+// HasValue says whether the entry has a figure.
+func (e *Entry) HasValue() bool { return !e.Failed && !e.Absent }
 
 // Tested says whether the row's differences carry a significance mark.
 func (r *Row) Tested() bool { return IsMean(r.Statistic) && r.Better != Neither }
@@ -49,15 +53,18 @@ type Incident struct {
 }
 
 // NewRow compares samples (one slice per column, column 0 the baseline; nil for
-// a column that failed) by the rules of the statistic.
+// a column that failed, empty for one that does not report it) by the rules of the statistic.
 func NewRow(statistic, label, unit string, better Direction, samples [][]float64) Row {
 	row := Row{Statistic: statistic, Label: label, Unit: unit, Better: better, Entries: make([]Entry, len(samples))}
 	for i, s := range samples {
-		if len(s) == 0 {
+		switch {
+		case s == nil:
 			row.Entries[i].Failed = true
-			continue
+		case len(s) == 0:
+			row.Entries[i].Absent = true
+		default:
+			row.Entries[i].Summary = Summarize(statistic, s)
 		}
-		row.Entries[i].Summary = Summarize(statistic, s)
 	}
 	for i := range row.Entries {
 		row.compareToBaseline(i)
@@ -68,8 +75,8 @@ func NewRow(statistic, label, unit string, better Direction, samples [][]float64
 func (r *Row) compareToBaseline(column int) {
 	base, entry := &r.Entries[0], &r.Entries[column]
 	switch {
-	case entry.Failed:
-	case base.Failed:
+	case !entry.HasValue():
+	case !base.HasValue():
 		entry.NoBaseline = true
 	default:
 		entry.Delta = PercentChange(r.Better, base.Summary.Mean, entry.Summary.Mean)

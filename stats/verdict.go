@@ -48,7 +48,9 @@ func (t *Table) verdict(column int) Verdict {
 	for _, row := range t.judgedRows() {
 		entry := &row.Entries[column]
 		if !entry.Compared() {
-			v.Missing++
+			if entry.Failed || row.Entries[0].Failed {
+				v.Missing++
+			}
 			continue
 		}
 		v.count(row, entry)
