@@ -55,7 +55,7 @@ func Execute(ctx context.Context, p *Plan, runner Runner, o RunOptions) (*Result
 	resumed := len(p.Cells) - len(pending)
 	done := e.collect(ctx, results, resumed, o.Progress)
 	if done < len(p.Cells) {
-		return results, &Interrupted{Done: done, Total: len(p.Cells), Err: context.Cause(ctx)}
+		return results, &Interrupted{Done: done, Total: len(p.Cells), Err: ctx.Err()}
 	}
 	return results, nil
 }
