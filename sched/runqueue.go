@@ -83,6 +83,7 @@ type runqueue struct {
 	numa      *Domain // lowest NUMA domain
 
 	nohz              nohzCPU
+	loadHistory       loadHistory // v4.14
 	stats             CPUStats
 	lastBlockedUpdate int64 // jiffies
 	utilEst           int64 // Σ utilEstimate of the queued tasks
