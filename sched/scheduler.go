@@ -64,6 +64,7 @@ type Scheduler struct {
 	overload  bool // some CPU had more than one task: gate of newidle balancing
 	balancing bool // a SERIALIZE domain is being balanced
 	nohz      nohzState
+	lb        balanceState
 
 	work     Work
 	decision *Decision
