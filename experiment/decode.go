@@ -220,7 +220,7 @@ func (d *decoder) optional(f *fields, key string) text {
 // required reads a scalar key that must be there.
 func (d *decoder) required(f *fields, key string) text {
 	if f.get(key) == nil {
-		d.fail(f.at, "%s has no %q", f.what, key)
+		d.fail(f.at, "%s has no %q; add %s: ...", f.what, key, key)
 		return text{}
 	}
 	return d.optional(f, key)
@@ -246,7 +246,7 @@ func (d *decoder) integer(f *fields, key string, low, high int64) number {
 func (d *decoder) oneOf(f *fields, key string, values ...string) text {
 	t := d.optional(f, key)
 	if t.given() && !contains(values, t.value) {
-		d.fail(t.at, "%s is %q; %s", key, t.value, "choose "+enumerate(values))
+		d.fail(t.at, "%s is %q; choose %s", key, t.value, enumerate(values))
 	}
 	return t
 }

@@ -158,7 +158,7 @@ func (d *decoder) experiment(root ast.Node) *Experiment {
 	x.quick = d.quick(&f, x.benchmarks)
 	x.baseline = d.baseline(&f, x.variants)
 	x.published = d.published(&f, x)
-	d.distinct("machine", x.machines)
+	d.distinctMachines(x.machines)
 	d.everyVariantHas(&f, "machine", len(x.machines) > 0, x.variants, func(v *variant) text { return v.machine })
 	d.everyVariantHas(&f, "kernel", x.kernel.given(), x.variants, func(v *variant) text { return v.kernel })
 	return x
@@ -215,18 +215,48 @@ func (d *decoder) distinct(what string, names []text) {
 	}
 }
 
+// itemExamples is what errors show of the lists that must not be empty.
+var itemExamples = map[string]string{
+	"variants":     "variants: [{name: old, kernel: v4.14}, {name: new, kernel: v5.17}]",
+	"environments": "environments: [{name: quiet}]",
+	"benchmarks":   "benchmarks: [{name: pipes, run: hackbench -P -p}]",
+}
+
 // items reads a list that must not be empty.
 func (d *decoder) items(f *fields, key string) []ast.Node {
 	n := f.get(key)
 	if n == nil {
-		d.fail(f.at, "%s has no %q", f.what, key)
+		d.fail(f.at, "%s has no %q; add %s", f.what, key, itemExamples[key])
 		return nil
 	}
 	items := d.list(n, key)
 	if len(items) == 0 {
-		d.fail(f.keyAt(key), "%s is empty", key)
+		d.fail(f.keyAt(key), "%s is empty; write %s", key, itemExamples[key])
 	}
 	return items
+}
+
+// distinctMachines holds the names of the tables apart: two files of one base
+// name are one too many.
+func (d *decoder) distinctMachines(machines []text) {
+	labels := make([]text, len(machines))
+	for i, m := range machines {
+		labels[i] = text{machineLabel(m.value), m.at}
+	}
+	d.distinct("machine", labels)
+}
+
+// distinctRows holds the labels of a benchmark's rows apart ("1/2" and "3" of
+// two flags read like "1" and "2/3").
+func (d *decoder) distinctRows(flags []rowFlag) {
+	if d.err != nil {
+		return
+	}
+	var labels []text
+	for _, r := range expandRows(flags) {
+		labels = append(labels, text{r.label, r.at})
+	}
+	d.distinct("row", labels)
 }
 
 func (d *decoder) variants(f *fields) []variant {
@@ -351,6 +381,7 @@ func (d *decoder) benchmark(n ast.Node) benchmark {
 	b := benchmark{name: d.required(&f, "name"), run: d.required(&f, "run")}
 	b.command = d.command(b.run, "run")
 	b.rows = d.rows(&f)
+	d.distinctRows(b.rows)
 	for _, row := range b.rows {
 		if contains(b.command, row.flag.value) {
 			d.fail(row.flag.at, "%s is in run and in rows; leave it out of run", row.flag.value)
@@ -402,6 +433,9 @@ func (d *decoder) quick(f *fields, benchmarks []benchmark) *quick {
 	result := &quick{repeats: d.repeats(&q, 0), rows: d.rows(&q)}
 	for _, row := range result.rows {
 		d.someBenchmarkHas(row.flag, benchmarks)
+	}
+	for i := range benchmarks {
+		d.distinctRows(quickRows(benchmarks[i].rows, result.rows))
 	}
 	return result
 }

@@ -107,7 +107,7 @@ func (s *source) onlyDocument(file *ast.File) (ast.Node, error) {
 			continue
 		}
 		if root != nil {
-			return nil, s.errorAt(positionOf(document.Body.GetToken()), "a second document; an experiment file holds one")
+			return nil, s.errorAt(where(document.Body), "a second document; an experiment file holds one")
 		}
 		root = document.Body
 	}

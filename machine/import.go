@@ -49,7 +49,7 @@ func Import(path string) (*Imported, error) {
 	if err != nil {
 		return nil, err
 	}
-	format, err := sniff(data)
+	format, err := formatOf(path, data)
 	if err != nil {
 		return nil, inFile(path, err)
 	}
@@ -141,6 +141,15 @@ func inputFormats() []inputFormat {
 }
 
 var errUnknownFormat = errors.New("not a description of a machine that can be read: give a sysfs tree or its .tar.bz2, hwloc XML, the output of lscpu -J, lscpu -J -e or lscpu -p, a capture's machine.txt, or schedlab's own YAML")
+
+// formatOf trusts the ending of a YAML file, so that an error in it is told as
+// one, and else looks at the content.
+func formatOf(path string, data []byte) (inputFormat, error) {
+	if ext := filepath.Ext(path); ext == ".yaml" || ext == ".yml" {
+		return inputFormat{name: "YAML", read: readYAML}, nil
+	}
+	return sniff(data)
+}
 
 func sniff(data []byte) (inputFormat, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
