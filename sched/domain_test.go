@@ -160,6 +160,21 @@ func Test5_7_TwoNodesWithoutSMT(t *testing.T) {
 	wantString(t, "groups of MC start with the CPU's own", groupsOf(s.Domains(5)), "5 6 7 4")
 }
 
+func Test5_7_AllTicklessLeavesNoBusyCPU(t *testing.T) {
+	for _, p := range Profiles() {
+		s := newDomainScheduler(t, doc000.build(), p.Name)
+		for cpu := range 95 {
+			s.nohzEnter(&s.rqs[cpu])
+		}
+		wantInt(t, p.Name+", node 0 idle", int64(s.rqs[0].llcShared.NrBusyCPUs), 0)
+		wantInt(t, p.Name+", CPU 95 left on node 1", int64(s.rqs[95].llcShared.NrBusyCPUs), 1)
+		s.nohzEnter(&s.rqs[95])
+		wantInt(t, p.Name+", all idle", int64(s.rqs[95].llcShared.NrBusyCPUs), 0)
+		s.nohzExit(&s.rqs[7])
+		wantInt(t, p.Name+", CPU 7 busy again", int64(s.rqs[0].llcShared.NrBusyCPUs), 1)
+	}
+}
+
 func Test5_7_RingOfNodesOverlaps(t *testing.T) {
 	s := newDomainScheduler(t, ringOf4(30).build(), "v5.17")
 	wantString(t, "node 0", chainOf(s, 0), "MC 0-1 | NUMA 0-3,6-7 | NUMA 0-7")
