@@ -152,15 +152,13 @@ func (m *Sim) completeTransfer(c *cpu, t *task, in *workload.Instr) (blocks bool
 		return true
 	}
 	t.resumed = false
-	switch in.Op {
-	case workload.OpRead:
-		if t.left > 0 {
-			return false // a short read: the program calls again
-		}
-		m.result.Messages++
-	case workload.OpPoll:
-		t.left = 0
+	if in.Op == workload.OpRead && t.left > 0 {
+		return false // a short read: the program calls again
 	}
+	if in.Op == workload.OpWrite {
+		m.result.Messages++
+	}
+	t.left = 0
 	t.pc++
 	return false
 }

@@ -14,7 +14,7 @@ type Result struct {
 
 	Events     int64 // what the main loop handled
 	Switches   int64 // changes of the running task, idle included
-	Messages   int64 // completed reads
+	Messages   int64 // completed writes
 	Wakeups    int64
 	IPIs       int64
 	Migrations [numDistances]int64 // by distance; SameCPU stays 0
@@ -73,9 +73,11 @@ func (m *Sim) finish() *Result {
 		r.Sched.Add(m.sched.Stats(i))
 	}
 	r.IdleNS = m.now*int64(m.online) - r.BusyNS
-	r.Observation = workload.Observation{Marks: m.marks, EndTime: m.now, Work: make([]int64, len(m.tasks))}
+	r.Observation = workload.Observation{Marks: m.marks, EndTime: m.now, Messages: r.Messages}
 	for i := range m.tasks {
-		r.Observation.Work[i] = m.tasks[i].sched.SumExec()
+		if t := &m.tasks[i]; !t.background {
+			r.Observation.Work = append(r.Observation.Work, m.sched.RunTime(m.now, t.sched))
+		}
 	}
 	return r
 }
