@@ -11,6 +11,7 @@ func (m *Sim) reschedule(c *cpu, block bool) {
 	}
 	m.lockQueue(c, int(c.id))
 	next := m.sched.Schedule(m.now, int(c.id), block)
+	c.needResched = false
 	m.chargeWork(c)
 	if next == nil {
 		m.enterIdle(c, prev)
