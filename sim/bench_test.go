@@ -60,3 +60,22 @@ func BenchmarkHackbenchPipes(b *testing.B) {
 	b.ReportMetric(float64(switches)/b.Elapsed().Seconds(), "switches/s")
 	b.ReportMetric(float64(messages)/b.Elapsed().Seconds(), "messages/s")
 }
+
+// BenchmarkHogs has five endless loops per CPU: what is left is ticks,
+// switches and balancing.
+func BenchmarkHogs(b *testing.B) {
+	for _, c := range []struct{ name, machine, hogs string }{
+		{"8", "1n8c1t", "40"}, {"64", "2n32c1t", "320"}, {"256", "4n64c1t", "1280"},
+	} {
+		b.Run(c.name+"cpus", func(b *testing.B) {
+			var switches int64
+			for range b.N {
+				b.StopTimer()
+				m, _ := build(b, c.machine, "v5.17", "while1", "-n", c.hogs, "--time", "20")
+				b.StartTimer()
+				switches += run(b, m).Switches
+			}
+			b.ReportMetric(float64(switches)/b.Elapsed().Seconds(), "switches/s")
+		})
+	}
+}
