@@ -64,7 +64,7 @@ func (s *Scheduler) collectDomain(env *balanceEnv, ds *domainStats) {
 	if env.d.Parent == nil {
 		s.overload = ds.overload
 	}
-	if env.idle != NewlyIdle && env.d.SpanWeight == int(env.dst.llcSize) {
+	if env.idle != NewlyIdle {
 		s.updateNrIdleScan(env.d, ds.util)
 	}
 }
