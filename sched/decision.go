@@ -1,5 +1,7 @@
 package sched
 
+import "math"
+
 // Kind says why a task is being placed.
 type Kind uint8
 
@@ -55,10 +57,11 @@ const (
 	VerdictNotAllowed
 	VerdictOtherLLC
 	VerdictCoreBusy
-	VerdictBudget // the scan budget ran out before this CPU was tested
+	VerdictBudget  // the scan budget ran out before this CPU was tested
+	VerdictNotBest // would do, but another was better
 )
 
-var verdictNames = [...]string{"taken", "busy", "not allowed", "other LLC", "core busy", "budget exhausted"}
+var verdictNames = [...]string{"taken", "busy", "not allowed", "other LLC", "core busy", "budget exhausted", "not the best"}
 
 // String returns a short phrase for reports.
 func (v Verdict) String() string { return verdictNames[v] }
@@ -103,7 +106,7 @@ type Decision struct {
 	Here, Prev int32
 	Sync       bool
 	Affine     AffineReason
-	Target     int32 // where the idle search started
+	Target     int32 // where the idle search started; Prev when there was none
 	Budget     int32 // CPUs the domain scan might test; 0 = no scan, -1 = unlimited
 	Rule       Rule
 	CPU        int32 // the result
@@ -114,9 +117,53 @@ type Decision struct {
 // candidate list is reused from call to call.
 func (s *Scheduler) Record(d *Decision) { s.decision = d }
 
-// note adds a candidate to the record in progress, if there is one.
+// The functions below fill the record in progress; without one they cost a
+// comparison.
+
+func (s *Scheduler) beginDecision(p *Placement) {
+	d := s.decision
+	if d == nil {
+		return
+	}
+	*d = Decision{
+		Kind: p.Kind, Task: p.Task.ID, Here: int32(p.Here), Prev: int32(p.Prev), Sync: p.Sync,
+		Target: int32(p.Prev), CPU: noCPU, Candidates: d.Candidates[:0],
+	}
+}
+
+func (s *Scheduler) endDecision(cpu int) {
+	if s.decision != nil {
+		s.decision.CPU = int32(cpu)
+	}
+}
+
+// note adds a candidate.
 func (s *Scheduler) note(cpu int, step Rule, v Verdict) {
 	if s.decision != nil {
 		s.decision.Candidates = append(s.decision.Candidates, Candidate{int32(cpu), step, v})
+	}
+}
+
+// settle notes which rule chose cpu, and returns cpu.
+func (s *Scheduler) settle(cpu int, by Rule) int {
+	if s.decision != nil {
+		s.decision.Rule, s.decision.CPU = by, int32(cpu)
+	}
+	return cpu
+}
+
+func (s *Scheduler) noteAffine(why AffineReason) {
+	if s.decision != nil {
+		s.decision.Affine = why
+	}
+}
+
+func (s *Scheduler) noteBudget(tests int) {
+	if s.decision == nil {
+		return
+	}
+	s.decision.Budget = -1
+	if tests != unlimited {
+		s.decision.Budget = int32(min(tests, math.MaxInt32))
 	}
 }

@@ -86,6 +86,7 @@ type runqueue struct {
 	loadHistory       loadHistory // v4.14
 	stats             CPUStats
 	lastBlockedUpdate int64 // jiffies
+	idleExit          int64 // ns, exit latency of the idle state the CPU is in; 0: none
 	utilEst           int64 // Σ utilEstimate of the queued tasks
 }
 

@@ -1,0 +1,289 @@
+package sched
+
+import (
+	"math/bits"
+
+	"github.com/schedlab/schedlab/machine"
+)
+
+// The two loops of the idle search, each in two forms with the same result,
+// statistics and side effects: one that tests CPU by CPU as the kernel does
+// and can tell about each, used while decisions are recorded; and one that
+// works on 64 CPUs at a time and counts the tests that the first would make.
+
+// scanResult is what a scan for a usable CPU found.
+type scanResult struct {
+	cpu    int  // the first usable CPU, or noCPU
+	tested int  // CPUs tested
+	cutOff bool // the budget ran out first
+}
+
+// findUsable scans the target's cache for the first usable CPU that t may use,
+// in CPU order from `from` on and around; at most tests CPUs are tested.
+func (s *Scheduler) findUsable(t *Task, target, from, tests int) scanResult {
+	if s.decision != nil {
+		return s.findUsableByProbing(t, target, from, tests)
+	}
+	return s.findUsableByWords(t, target, from, tests)
+}
+
+func (s *Scheduler) findUsableByProbing(t *Task, target, from, tests int) scanResult {
+	span, n := s.rqs[target].llc.Span, len(s.rqs)
+	found := scanResult{cpu: noCPU}
+	for i := range n {
+		cpu := (from + i) % n
+		if !span.Has(cpu) {
+			continue
+		}
+		allowed := t.allowed.Has(cpu)
+		if !allowed && !s.profile.Wake.budgetCountsDisallowed {
+			s.note(cpu, RuleIdleCPU, VerdictNotAllowed)
+			continue
+		}
+		if tests == 0 {
+			found.cutOff = true
+			s.note(cpu, RuleIdleCPU, VerdictBudget)
+			continue
+		}
+		tests--
+		if !allowed {
+			s.note(cpu, RuleIdleCPU, VerdictNotAllowed)
+			continue
+		}
+		found.tested++
+		if s.usable(cpu) {
+			s.note(cpu, RuleIdleCPU, VerdictTaken)
+			found.cpu = cpu
+			return found
+		}
+		s.note(cpu, RuleIdleCPU, VerdictBusy)
+	}
+	return found
+}
+
+func (s *Scheduler) findUsableByWords(t *Task, target, from, tests int) scanResult {
+	rules := &s.profile.Wake
+	found := scanResult{cpu: noCPU}
+	for walk := wrapFrom(s.scratch.llcWords[target], from); walk.next(); {
+		w := walk.index
+		testable := walk.bits & t.allowed[w]
+		counted := testable
+		if rules.budgetCountsDisallowed {
+			counted = walk.bits
+		}
+		usable := s.idle[w]
+		if rules.takesSchedIdle {
+			usable |= s.schedIdle[w]
+		}
+		if hit := testable & usable; hit != 0 {
+			first := hit & -hit
+			upToFirst := first | (first - 1)
+			if n := bits.OnesCount64(counted & upToFirst); n <= tests {
+				found.tested += bits.OnesCount64(testable & upToFirst)
+				found.cpu = w<<6 + bits.TrailingZeros64(first)
+				return found
+			}
+			// The budget ends before the hit.
+		} else if n := bits.OnesCount64(counted); n <= tests {
+			tests -= n
+			found.tested += bits.OnesCount64(testable)
+			continue
+		}
+		found.cutOff = true
+		found.tested += bits.OnesCount64(testable & lowest(counted, tests))
+		return found
+	}
+	return found
+}
+
+// lowest returns the n lowest set bits of word.
+func lowest(word uint64, n int) uint64 {
+	rest := word
+	for range n {
+		rest &= rest - 1
+	}
+	return word &^ rest
+}
+
+// coreResult is what a search for an idle core found.
+type coreResult struct {
+	core    int // the CPU of the idle core that was met first, or noCPU
+	single  int // a usable CPU of a core that is not idle, or noCPU
+	visited int // siblings looked at
+}
+
+// findIdleCore searches the target's cache for a core whose siblings are all
+// idle. A core is entered at the first of its CPUs that t may use, and only
+// once.
+func (s *Scheduler) findIdleCore(t *Task, target, from int) coreResult {
+	if s.decision != nil {
+		return s.findIdleCoreByProbing(t, target, from)
+	}
+	return s.findIdleCoreByWords(t, target, from)
+}
+
+func (s *Scheduler) findIdleCoreByProbing(t *Task, target, from int) coreResult {
+	n := len(s.rqs)
+	found := coreResult{core: noCPU, single: noCPU}
+	left := s.rqs[target].llc.Span.Clone()
+	for i := range n {
+		cpu := (from + i) % n
+		if !left.Has(cpu) {
+			continue
+		}
+		if !t.allowed.Has(cpu) {
+			s.note(cpu, RuleIdleCore, VerdictNotAllowed)
+			continue
+		}
+		if s.profile.Wake.coreIdle(s, t, cpu, &found) {
+			s.note(cpu, RuleIdleCore, VerdictTaken)
+			found.core = cpu
+			return found
+		}
+		s.note(cpu, RuleIdleCore, VerdictCoreBusy)
+		left.AndNot(s.cores[cpu])
+	}
+	if found.single != noCPU {
+		s.note(found.single, RuleIdleCPU, VerdictTaken)
+	}
+	return found
+}
+
+func (s *Scheduler) findIdleCoreByWords(t *Task, target, from int) coreResult {
+	found := coreResult{core: noCPU, single: noCPU}
+	words, left := s.scratch.llcWords[target], s.scratch.set
+	for _, w := range words {
+		left[w.index] = w.bits & t.allowed[w.index]
+	}
+	for walk := wrapFrom(words, from); walk.next(); {
+		for {
+			here := left[walk.index] & walk.bits
+			if here == 0 {
+				break
+			}
+			cpu := walk.index<<6 + bits.TrailingZeros64(here)
+			if s.profile.Wake.coreIdle(s, t, cpu, &found) {
+				found.core = cpu
+				return found
+			}
+			for _, sibling := range s.scratch.siblings[cpu] {
+				left.Clear(int(sibling))
+			}
+		}
+	}
+	return found
+}
+
+// coreRule looks at the siblings of cpu one by one and reports whether all are
+// idle. It counts the visits and may remember a usable CPU in found.single.
+type coreRule func(s *Scheduler, t *Task, cpu int, found *coreResult) bool
+
+// coreIdle414 is v4.14: every sibling is visited.
+func coreIdle414(s *Scheduler, _ *Task, cpu int, found *coreResult) bool {
+	idle := true
+	for _, sibling := range s.scratch.siblings[cpu] {
+		found.visited++
+		idle = idle && s.idle.Has(int(sibling))
+	}
+	return idle
+}
+
+// coreIdle510 is v5.6 to v5.11: the first busy sibling settles it.
+func coreIdle510(s *Scheduler, _ *Task, cpu int, found *coreResult) bool {
+	for _, sibling := range s.scratch.siblings[cpu] {
+		found.visited++
+		if !s.idle.Has(int(sibling)) {
+			return false
+		}
+	}
+	return true
+}
+
+// coreIdle517 is v5.12 and later: while no usable CPU is remembered a busy
+// sibling is no reason to stop, because the next one may be worth remembering.
+// A sched-idle CPU can be remembered but does not make a core idle.
+func coreIdle517(s *Scheduler, t *Task, cpu int, found *coreResult) bool {
+	idle := true
+	for _, sibling := range s.scratch.siblings[cpu] {
+		sib := int(sibling)
+		found.visited++
+		switch {
+		case s.idle.Has(sib):
+			if found.single == noCPU && t.allowed.Has(sib) {
+				found.single = sib
+			}
+		case found.single != noCPU:
+			return false
+		case s.schedIdle.Has(sib) && t.allowed.Has(sib):
+			found.single = sib
+			return false
+		default:
+			idle = false
+		}
+	}
+	return idle
+}
+
+// maskWord is one word of a CPU set that has something in it: a set of few
+// CPUs on a large machine is a short list.
+type maskWord struct {
+	index int
+	bits  uint64
+}
+
+// wordsOf lists the non-empty words of a mask.
+func wordsOf(m machine.CPUMask) []maskWord {
+	var words []maskWord
+	for i, w := range m {
+		if w != 0 {
+			words = append(words, maskWord{i, w})
+		}
+	}
+	return words
+}
+
+// wordWalk visits the words of a CPU set in CPU order from a given CPU on and
+// around; the word that holds this CPU comes first with its upper part and
+// last with its lower one.
+type wordWalk struct {
+	words []maskWord
+	pos   int
+	left  int    // words to come
+	split uint64 // upper part of the first word; 0 when the set has no such word
+	first bool
+	maskWord
+}
+
+func wrapFrom(words []maskWord, from int) wordWalk {
+	w := wordWalk{words: words, left: len(words), first: true}
+	fromWord := from >> 6
+	for w.pos < len(words) && words[w.pos].index < fromWord {
+		w.pos++
+	}
+	if w.pos < len(words) && words[w.pos].index == fromWord {
+		w.split = ^uint64(0) << (uint(from) & 63)
+		w.left++
+	}
+	return w
+}
+
+func (w *wordWalk) next() bool {
+	if w.left == 0 {
+		return false
+	}
+	w.left--
+	if w.pos == len(w.words) {
+		w.pos = 0
+	}
+	w.maskWord = w.words[w.pos]
+	w.pos++
+	if w.split != 0 {
+		if w.first {
+			w.bits &= w.split
+		} else if w.left == 0 {
+			w.bits &^= w.split
+		}
+	}
+	w.first = false
+	return true
+}
