@@ -325,7 +325,7 @@ func (s *Scheduler) balancePass(rq *runqueue, d *Domain, idle IdleType) passResu
 	if res.outcome == passFailed {
 		s.afterFailure(env, &res)
 	}
-	s.settle(env, &res)
+	s.closePass(env, &res)
 	return res
 }
 
@@ -446,9 +446,9 @@ func (s *Scheduler) markImbalance(env *balanceEnv) {
 // all pinned.
 const maxPinnedInterval = 512
 
-// settle keeps the books of a pass: failures, intervals, and the flag of the
+// closePass keeps the books of a pass: failures, intervals, and the flag of the
 // level above (mechanisms.md 9.6).
-func (s *Scheduler) settle(env *balanceEnv, res *passResult) {
+func (s *Scheduler) closePass(env *balanceEnv, res *passResult) {
 	d := env.d
 	switch res.outcome {
 	case passMoved:

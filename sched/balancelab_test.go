@@ -82,7 +82,7 @@ func (l *balanceLab) spin(cpu, n int, allowed ...int) []*Task {
 	for i := range tasks {
 		tasks[i] = l.queue(cpu, allowed...)
 	}
-	l.settle()
+	l.react()
 	return tasks
 }
 
@@ -103,8 +103,8 @@ func (l *balanceLab) queue(cpu int, allowed ...int) *Task {
 	return task
 }
 
-// settle does what the scheduler has asked for until it asks for nothing.
-func (l *balanceLab) settle() {
+// react does what the scheduler has asked for until it asks for nothing.
+func (l *balanceLab) react() {
 	d := l.driver
 	for len(d.resched)+len(d.kick)+len(d.stop) > 0 {
 		switch {
@@ -139,7 +139,7 @@ func (l *balanceLab) tick(cpu int) {
 		l.driver.softirq = false
 		l.BalanceSoftirq(l.now, cpu)
 	}
-	l.settle()
+	l.react()
 	l.checkCounts()
 }
 

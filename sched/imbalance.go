@@ -220,10 +220,6 @@ func (s *Scheduler) evenLoad(env *balanceEnv, ds *domainStats) {
 	env.imbalance = int64(min(give, take) / capacityFull)
 }
 
-// numaImbalanceMin is the number of tasks that a nearly idle node may have
-// more than another: a pair that communicates stays together.
-const numaImbalanceMin = 2
-
 // spread510 lets a pair stay where it is [M].
 func spread510(env *balanceEnv, _, busiest *groupStats, difference int64) int64 {
 	if env.d.has(FlagNUMA) && busiest.nr <= numaImbalanceMin {
