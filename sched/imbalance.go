@@ -64,7 +64,7 @@ func (s *Scheduler) collectDomain(env *balanceEnv, ds *domainStats) {
 	if env.d.Parent == nil {
 		s.overload = ds.overload
 	}
-	if env.idle != NewlyIdle && env.d.SpanWeight == int(env.dst.llcSize) {
+	if env.idle != NewlyIdle {
 		s.updateNrIdleScan(env.d, ds.util)
 	}
 }
@@ -219,10 +219,6 @@ func (s *Scheduler) evenLoad(env *balanceEnv, ds *domainStats) {
 	take := uint64(ds.avgLoad-local.avgLoad) * uint64(local.capacity)
 	env.imbalance = int64(min(give, take) / capacityFull)
 }
-
-// numaImbalanceMin is the number of tasks that a nearly idle node may have
-// more than another: a pair that communicates stays together.
-const numaImbalanceMin = 2
 
 // spread510 lets a pair stay where it is [M].
 func spread510(env *balanceEnv, _, busiest *groupStats, difference int64) int64 {

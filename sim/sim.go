@@ -325,7 +325,7 @@ func (m *Sim) start() {
 		}
 		m.cpus[i].debt = 0
 	}
-	m.sched.TakeWork()
+	m.sched.TakeCost()
 }
 
 // deadlock says who sleeps on what when nothing can happen any more.
