@@ -219,25 +219,28 @@ func (s *Scheduler) legalCPU(t *Task, cpu int) int {
 	if t.allowed.Has(cpu) && s.online.Has(cpu) {
 		return cpu
 	}
+	fallback := noCPU
 	if node := s.scratch.nodeOf[t.cpu]; node >= 0 {
-		if c := firstOfThree(s.machine.Nodes[node].CPUs, t.allowed, s.online); c >= 0 {
-			return c
-		}
+		fallback = firstInBoth(t.allowed, s.machine.Nodes[node].CPUs)
 	}
-	if c := firstOfThree(t.allowed, s.online, s.online); c >= 0 {
-		return c
+	if fallback == noCPU {
+		fallback = firstInBoth(t.allowed, s.online)
 	}
-	return s.online.First()
+	if fallback == noCPU {
+		fallback = s.online.First()
+	}
+	s.note(fallback, RuleFallback, VerdictTaken)
+	return s.settle(fallback, RuleFallback)
 }
 
-// firstOfThree returns the lowest CPU that is in all three sets, or -1.
-func firstOfThree(a, b, c machine.CPUMask) int {
+// firstInBoth returns the lowest CPU that both sets hold, or noCPU.
+func firstInBoth(a, b machine.CPUMask) int {
 	for cpu := a.First(); cpu >= 0; cpu = a.Next(cpu + 1) {
-		if b.Has(cpu) && c.Has(cpu) {
+		if b.Has(cpu) {
 			return cpu
 		}
 	}
-	return -1
+	return noCPU
 }
 
 // InInterrupt tells the scheduler whether the wakeups to come are made by an
