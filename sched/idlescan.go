@@ -156,22 +156,32 @@ func (s *Scheduler) findIdleCoreByWords(t *Task, target, from int) coreResult {
 		left[w.index] = w.bits & t.allowed[w.index]
 	}
 	for walk := wrapFrom(words, from); walk.next(); {
-		for {
-			here := left[walk.index] & walk.bits
-			if here == 0 {
-				break
-			}
+		for here := left[walk.index] & walk.bits; here != 0; here &= left[walk.index] {
 			cpu := walk.index<<6 + bits.TrailingZeros64(here)
-			if s.visitCore(t, cpu, &found) {
+			core := s.scratch.coreWords[cpu]
+			lively := uint64(0)
+			for _, w := range core {
+				lively |= (s.idle[w.index] | s.schedIdle[w.index]) & w.bits
+				left[w.index] &^= w.bits
+			}
+			if lively == 0 {
+				found.visited += s.visitsOfBusyCore(cpu, found.single)
+			} else if s.visitCore(t, cpu, &found) {
 				found.core = cpu
 				return found
-			}
-			for _, sibling := range s.scratch.siblings[cpu] {
-				left.Clear(int(sibling))
 			}
 		}
 	}
 	return found
+}
+
+// visitsOfBusyCore is what visitCore comes to for a core on which nobody could
+// ever be placed: most cores, while the machine is loaded.
+func (s *Scheduler) visitsOfBusyCore(cpu, single int) int {
+	if s.profile.Wake.coreStopsAtBusy || single != noCPU {
+		return 1
+	}
+	return len(s.scratch.siblings[cpu])
 }
 
 // visitCore applies the kernel version's rule to the core of cpu and reports

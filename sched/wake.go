@@ -43,6 +43,9 @@ type wakeRules struct {
 	// budgetCountsDisallowed: the scan walks the whole cache domain, and CPUs
 	// outside the wakee's affinity use up its budget.
 	budgetCountsDisallowed bool
+	// coreStopsAtBusy: in the search for an idle core the first busy sibling
+	// settles that a core is not idle, always.
+	coreStopsAtBusy bool
 	// siblingsSkipSelf: the SMT check leaves out the CPU whose siblings it
 	// looks at.
 	siblingsSkipSelf bool
@@ -71,6 +74,7 @@ var wake510 = wakeRules{
 	idleSibling:      idleSibling510,
 	recent:           recentKeptUntilUsed,
 	coreIdle:         coreIdle510,
+	coreStopsAtBusy:  true,
 	affineCountsPrev: true,
 	wakerMarksHere:   true,
 	takesSchedIdle:   true,
@@ -256,6 +260,7 @@ type placementScratch struct {
 	inInterrupt bool
 
 	smt       bool         // some core has several threads [sched_smt_present]
+	coreWords [][]maskWord // core by CPU
 	siblings  [][]int32    // SMT siblings by CPU, itself included, in order
 	llcWords  [][]maskWord // span of the LLC domain by CPU
 	nodeOf    []int32      // index into machine.Nodes by CPU, -1 when offline
@@ -268,6 +273,7 @@ func (s *Scheduler) initPlacement() {
 	sc := &s.scratch
 	sc.set = machine.NewCPUMask(n)
 	sc.siblings = make([][]int32, n)
+	sc.coreWords = make([][]maskWord, n)
 	sc.llcWords = make([][]maskWord, n)
 	sc.nodeOf = make([]int32, n)
 	sc.idleTasks = make([]Task, n)
@@ -281,8 +287,9 @@ func (s *Scheduler) initPlacement() {
 		}
 		sc.nodeOf[cpu] = int32(s.machine.CPUs[cpu].Node)
 		if first := s.cores[cpu].First(); first < cpu {
-			sc.siblings[cpu] = sc.siblings[first]
+			sc.siblings[cpu], sc.coreWords[cpu] = sc.siblings[first], sc.coreWords[first]
 		} else {
+			sc.coreWords[cpu] = wordsOf(s.cores[cpu])
 			sc.siblings[cpu] = cpuNumbers(s.cores[cpu])
 		}
 		sc.smt = sc.smt || len(sc.siblings[cpu]) > 1
