@@ -201,10 +201,6 @@ func staysWithinAllowance(c nodeChoice) bool {
 	return int64(c.local.nr)+1 <= c.domain.ImbNUMANr
 }
 
-// numaImbalanceMin is the difference that two communicating tasks may make
-// between nodes.
-const numaImbalanceMin = 2
-
 // staysWithinAllowanceIfEven is v6.1: the allowance shrinks to the CPUs that
 // the task may use, and holds only while the nodes are almost equally idle.
 func staysWithinAllowanceIfEven(c nodeChoice) bool {

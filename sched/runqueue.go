@@ -83,6 +83,7 @@ type runqueue struct {
 	numa      *Domain // lowest NUMA domain
 
 	nohz              nohzCPU
+	loadHistory       loadHistory // v4.14
 	stats             CPUStats
 	lastBlockedUpdate int64 // jiffies
 	idleExit          int64 // ns, exit latency of the idle state the CPU is in; 0: none

@@ -126,3 +126,15 @@ func (s *Scheduler) Yield(now int64, cpu int) {
 		se.cfs.skip = se
 	}
 }
+
+// RunTime returns how long a task has run until now, in nanoseconds; a running
+// task's current turn is included.
+func (s *Scheduler) RunTime(now int64, t *Task) int64 {
+	s.setNow(now)
+	if t.queued && s.rqs[t.cpu].curr == t {
+		for se := &t.se; se != nil; se = se.parent {
+			s.updateCurr(se.cfs)
+		}
+	}
+	return t.se.sumExec
+}

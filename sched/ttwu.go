@@ -73,6 +73,9 @@ func (s *Scheduler) HandleWakeList(now int64, cpu int) {
 	s.refreshIdle(rq)
 }
 
+// WakeListPending reports whether cpu's wake list waits to be handled.
+func (s *Scheduler) WakeListPending(cpu int) bool { return s.rqs[cpu].wakePending }
+
 func (s *Scheduler) finishWakeup(rq *runqueue, t *Task, migrated bool) {
 	flags := enqueueWakeup
 	if migrated {
@@ -106,16 +109,29 @@ func (s *Scheduler) Fork(now int64, here int, parent, child *Task) int {
 	s.placeForked(child)
 
 	cpu := s.selectCPU(child, here, here, KindFork, false)
-	s.attachToQueueOf(child, cpu)
-	child.se.avg.last = neverUpdated
-	rq := &s.rqs[cpu]
 	if cpu != here {
 		s.work.RemoteLocks++
 	}
-	s.initNewTask(child)
-	s.activateTask(rq, child, 0)
-	s.checkPreempt(rq, child, true)
+	s.activateNew(child, cpu)
 	return cpu
+}
+
+// Start makes a task runnable on cpu without choosing a CPU for it: the way
+// the first tasks of a run come into being.
+func (s *Scheduler) Start(now int64, t *Task, cpu int) {
+	s.setNow(now)
+	s.attachToQueueOf(t, cpu)
+	s.placeForked(t)
+	s.activateNew(t, cpu)
+}
+
+func (s *Scheduler) activateNew(t *Task, cpu int) {
+	s.attachToQueueOf(t, cpu)
+	t.se.avg.last = neverUpdated
+	s.initNewTask(t)
+	rq := &s.rqs[cpu]
+	s.activateTask(rq, t, 0)
+	s.checkPreempt(rq, t, true)
 }
 
 // placeForked gives a child its virtual time relative to the queue of the CPU

@@ -1,0 +1,145 @@
+package sched
+
+// Active balancing: when passes keep failing because the only task worth
+// moving is running, the busiest CPU's stopper thread interrupts it and pushes
+// it (mechanisms.md 9.7).
+
+// activeRules is what differs in active balancing.
+type activeRules struct {
+	// needed reports whether a failed pass calls for it.
+	needed func(env *balanceEnv) bool
+	// ignoresHeat: the stopper takes a task also when it is cache hot.
+	ignoresHeat bool
+	// pinnedIsAllPinned: a running task that may not run here lengthens the
+	// interval as if all tasks were pinned.
+	pinnedIsAllPinned bool
+	// forcesTask sets the failure count so that the stopper's own pass
+	// overrides heat.
+	forcesTask bool
+	// regulated: starting it for the sake of failures alone lengthens the
+	// interval; otherwise every start shortens it.
+	regulated bool
+}
+
+// activeNeeded510 starts after enough failures, whatever was to be moved [M].
+func activeNeeded510(env *balanceEnv) bool {
+	return env.singleOnReducedCPU() || env.failedTooOften()
+}
+
+// activeNeeded517 counts failures only when tasks were to be spread.
+func activeNeeded517(env *balanceEnv) bool {
+	return env.singleOnReducedCPU() || (env.move == moveTask && env.failedTooOften())
+}
+
+func (env *balanceEnv) failedTooOften() bool {
+	return env.d.nrBalanceFailed > env.d.CacheNiceTries+2
+}
+
+// singleOnReducedCPU: the destination idles and the source's only task has
+// less of a CPU than it would have here.
+func (env *balanceEnv) singleOnReducedCPU() bool {
+	return env.idle != NotIdle && env.src.cfs.h == 1 && env.src.reducedCapacity(env.d) &&
+		env.src.capacity*env.d.ImbalancePct < env.dst.capacity*100
+}
+
+// afterFailure counts a pass that found a source but moved nothing, and starts
+// active balancing when that has happened often enough.
+func (s *Scheduler) afterFailure(env *balanceEnv, res *passResult) {
+	d, src, rules := env.d, env.src, &s.profile.Balance.active
+	d.balanced.Failed[env.idle]++
+	if env.idle != NewlyIdle {
+		d.nrBalanceFailed++
+	}
+	if !rules.needed(env) {
+		return
+	}
+	s.work.RemoteLocks++
+	if src.curr == nil || !src.curr.allowed.Has(int(env.owner.cpu)) { // the idle task never may
+		if rules.pinnedIsAllPinned {
+			env.flags |= envAllPinned
+		}
+		res.outcome = passCurrentPinned
+		return
+	}
+	env.flags &^= envAllPinned
+	if src.activeBalance {
+		return
+	}
+	src.activeBalance, src.pushCPU = true, env.owner.cpu
+	s.driver.StopperKick(int(src.cpu))
+	res.outcome = passActive
+	if rules.forcesTask {
+		d.nrBalanceFailed = d.CacheNiceTries + 1
+	}
+}
+
+// settleActive sets the interval of a domain in which active balancing has
+// been started.
+func (s *Scheduler) settleActive(env *balanceEnv) {
+	d := env.d
+	switch {
+	case !s.profile.Balance.active.regulated || env.singleOnReducedCPU():
+		d.balanceInterval = d.MinInterval
+	case d.balanceInterval < d.MaxInterval:
+		d.balanceInterval *= 2
+	}
+}
+
+// ActiveBalance is the stopper of cpu at work: it takes the running task off
+// and pushes one of the CPU's tasks to the CPU that asked. The driver calls it
+// after [Driver.StopperKick]; cpu is then asked to reschedule.
+func (s *Scheduler) ActiveBalance(now int64, cpu int) {
+	s.setNow(now)
+	src := &s.rqs[cpu]
+	if !src.activeBalance {
+		return
+	}
+	src.activeBalance = false
+	s.enterBalancing(src)
+	s.putCurrent(src)
+	if src.nr > 0 {
+		s.pushOne(src, &s.rqs[src.pushCPU])
+	}
+	s.resched(src)
+}
+
+// pushOne moves one task from src to dst, in the lowest domain of dst that
+// holds both.
+func (s *Scheduler) pushOne(src, dst *runqueue) {
+	d := dst.sd
+	for d != nil && !d.Span.Has(int(src.cpu)) {
+		d = d.Parent
+	}
+	if d == nil {
+		return
+	}
+	env := s.beginPass(dst, d, Idle)
+	env.src, env.flags = src, envActive
+	t := s.firstMovable(env)
+	if t == nil {
+		return
+	}
+	s.detachTask(env, t)
+	d.nrBalanceFailed = 0
+	d.balanced.ActivePushes++
+	s.work.RemoteLocks++
+	s.attachTask(dst, t)
+}
+
+// firstMovable returns the first task of the source that may be moved.
+func (s *Scheduler) firstMovable(env *balanceEnv) *Task {
+	if s.profile.Balance.detach.fromFront {
+		for t := env.src.lruHead; t != nil; t = t.lruNext {
+			if s.consider(env, t).moves() {
+				return t
+			}
+		}
+		return nil
+	}
+	for t := env.src.lruTail; t != nil; t = t.lruPrev {
+		if s.consider(env, t).moves() {
+			return t
+		}
+	}
+	return nil
+}
