@@ -168,7 +168,7 @@ func TestUpdateIdleCore(t *testing.T) {
 		t.Error("set although sibling 4 runs idle-class tasks")
 	}
 	lab.idles(4)
-	lab.TakeWork()
+	lab.work = Work{}
 	lab.updateIdleCore(&lab.rqs[4])
 	lab.updateIdleCore(&lab.rqs[0])
 	if !shared.HasIdleCores || lab.work.SharedLineWrite != 1 {
