@@ -262,16 +262,27 @@ func TestDetachByLoad(t *testing.T) {
 }
 
 // Utilization: estimates 300, 200, 100 against an imbalance of 350, in the
-// order of the list: 300 goes, 200 does not fit 50, nor does 100.
+// order of the list: 300 goes, 200 does not fit 50, nor does 100; 40 does. In
+// v6.1 failures halve what is compared: after two, 200>>2 = 50 fits.
 func TestDetachByUtilization(t *testing.T) {
-	l, env, tasks := pulling(t, "v5.17", 4)
-	for i, util := range []int64{300, 200, 100, 40} {
-		tasks[i].se.avg.utilAvg = util
-		tasks[i].utilEstEWMA, tasks[i].utilEstEnqueued = util, util
-	}
-	env.move, env.imbalance = moveUtil, 350
-	if moved := l.pull(env); moved != 2 || on(tasks) != "0 1 1 0" || env.imbalance != 10 {
-		t.Errorf("moved %d, tasks on CPUs %s, left %d", moved, on(tasks), env.imbalance)
+	for _, c := range []struct {
+		kernel string
+		failed int32
+		want   string
+		left   int64
+	}{
+		{"v5.17", 0, "0 1 1 0", 10}, {"v5.17", 2, "0 1 1 0", 10},
+		{"v6.1", 0, "0 1 1 0", 10}, {"v6.1", 2, "0 0 1 1", -150},
+	} {
+		l, env, tasks := pulling(t, c.kernel, 4)
+		for i, util := range []int64{300, 200, 100, 40} {
+			tasks[i].se.avg.utilAvg = util
+			tasks[i].utilEstEWMA, tasks[i].utilEstEnqueued = util, util
+		}
+		env.move, env.imbalance, env.d.nrBalanceFailed = moveUtil, 350, c.failed
+		if moved := l.pull(env); moved != 2 || on(tasks) != c.want || env.imbalance != c.left {
+			t.Errorf("%s, %d failures: moved %d, tasks on CPUs %s, left %d", c.kernel, c.failed, moved, on(tasks), env.imbalance)
+		}
 	}
 }
 
@@ -290,19 +301,18 @@ func TestLBMin(t *testing.T) {
 	}
 }
 
-// At most nr_migrate (32) tasks are examined; the pinned ones come first here.
-// v6.1 looks further until it has found one that is not pinned.
+// At most nr_migrate (32) tasks are examined; all of those are pinned here.
 func TestExaminationIsLimited(t *testing.T) {
 	for _, c := range []struct {
-		kernel string
-		want   int
-	}{{"v5.17", 0}, {"v6.1", 1}} {
-		l, env, _ := pulling(t, c.kernel, 35, 1)
+		pinned, want int
+	}{{31, 1}, {32, 0}} {
+		l, env, _ := pulling(t, "v5.17", c.pinned, 1)
+		l.queue(1)
 		l.queue(1)
 		env.flags |= envAllPinned
 		env.imbalance = 1
-		if moved := l.pull(env); moved != c.want {
-			t.Errorf("%s: moved %d, want %d", c.kernel, moved, c.want)
+		if moved := l.pull(env); moved != c.want || env.has(envAllPinned) != (c.want == 0) {
+			t.Errorf("%d pinned: moved %d, want %d; flags %04b", c.pinned, moved, c.want, env.flags)
 		}
 	}
 }

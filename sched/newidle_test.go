@@ -194,12 +194,12 @@ func TestNewlyIdleCPUIsNotCountedIdle(t *testing.T) {
 	rq := l.goIdle(0)
 	env := l.env(0, "MC", NewlyIdle)
 	var gs groupStats
-	l.collectGroup(env, &CPUGroup{Span: env.d.Span, Weight: 4, Cap: env.d.Groups.Cap}, &gs, false)
+	l.collectGroup(env, &CPUGroup{Span: env.d.Span, Weight: 4, Cap: env.d.Groups.Cap}, &gs)
 	if gs.idleCPUs != 3 {
 		t.Errorf("%d idle CPUs while the last task is switched out, want 3", gs.idleCPUs)
 	}
 	l.Schedule(l.now, 0, false)
-	l.collectGroup(env, &CPUGroup{Span: env.d.Span, Weight: 4, Cap: env.d.Groups.Cap}, &gs, false)
+	l.collectGroup(env, &CPUGroup{Span: env.d.Span, Weight: 4, Cap: env.d.Groups.Cap}, &gs)
 	if gs.idleCPUs != 4 || rq.curr != nil {
 		t.Errorf("%d idle CPUs afterwards, want 4", gs.idleCPUs)
 	}

@@ -243,7 +243,8 @@ func TestNewlyIdleCPUDecaysForOthers(t *testing.T) {
 }
 
 // v5.10's newidle passes decay the blocked load of the tickless CPUs that they
-// look at, once a jiffy; v5.17's do not.
+// look at, once a jiffy, and put the common decay off when some is left;
+// v5.17's do not.
 func TestNewidlePassDecaysInV510(t *testing.T) {
 	for _, c := range []struct {
 		kernel string
@@ -255,6 +256,9 @@ func TestNewidlePassDecaysInV510(t *testing.T) {
 		l.balancePass(&l.rqs[0], l.domain(0, "MC"), NewlyIdle)
 		if got := l.rqs[2].cfs.avg.loadAvg < 500; got != c.want {
 			t.Errorf("%s: load %d afterwards", c.kernel, l.rqs[2].cfs.avg.loadAvg)
+		}
+		if got := l.nohz.nextBlocked == l.jiffies+8; got != c.want {
+			t.Errorf("%s: next decay at %d, now %d", c.kernel, l.nohz.nextBlocked, l.jiffies)
 		}
 	}
 }
