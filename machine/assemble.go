@@ -225,7 +225,7 @@ func (d *draft) keepCoresTogether() {
 func (d *draft) tidyCaches() {
 	claimed := make(map[cacheKind]CPUMask)
 	disputed := NewCPUMask(d.slots())
-	kept := d.caches[:0]
+	var kept []Cache
 	for _, c := range d.caches {
 		c.CPUs.And(d.online)
 		if c.Type != "" { // an L1d and an L1i of untold type share their CPUs rightly
