@@ -1,0 +1,62 @@
+package explain
+
+import (
+	"github.com/schedlab/schedlab/sched"
+	"github.com/schedlab/schedlab/trace"
+)
+
+// The kernel's policy numbers.
+const (
+	policyBatch = 3
+	policyIdle  = 5
+)
+
+// takeHidden uses what a sel tells about the task: policy and affinity, which
+// no event shows, as they are; wakee_flips, recent_used_cpu and averages as
+// start values once, and from then on as a check of what was rebuilt.
+func (r *replay) takeHidden(k *task, sel *trace.Select, kind sched.Kind) {
+	switch sel.Policy {
+	case policyBatch:
+		r.f.SetPolicy(&k.Task, sched.PolicyBatch)
+	case policyIdle:
+		r.f.SetPolicy(&k.Task, sched.PolicyIdle)
+	case 0:
+		r.f.SetPolicy(&k.Task, sched.PolicyNormal)
+	}
+	r.setAllowed(k, sel.Allowed, sel.NAllowed)
+	c := &r.cpus[r.validCPU(int(sel.PrevCPU))]
+	if sel.PrevLoad != trace.Unknown && !c.loadSet {
+		c.loadSet = true
+		r.f.SetLoad(int(sel.PrevCPU), sel.PrevLoad)
+		r.f.SetAvgIdle(int(sel.PrevCPU), max(0, sel.PrevIdle))
+	} else if sel.PrevLoad != trace.Unknown {
+		r.result.Hidden.CPULoad.check(near(r.f.Scheduler().Load(int(sel.PrevCPU)), sel.PrevLoad))
+	}
+	if sel.Flips == trace.Unknown {
+		return
+	}
+	told := sched.Hidden{Flips: sel.Flips, Decay: sel.Decay, Recent: sel.RecentCPU, Load: sel.Load, Util: sel.Util}
+	if !k.started {
+		r.f.SetHidden(&k.Task, told, k.fresh)
+		k.started = true
+		return
+	}
+	have := r.f.Hidden(&k.Task)
+	h := &r.result.Hidden
+	h.Flips.check(have.Flips == told.Flips)
+	h.Recent.check(have.Recent == told.Recent)
+	h.Load.check(near(have.Load, told.Load))
+	if r.opts.Debug != nil {
+		r.opts.Debug(k, have, told, kind)
+	}
+}
+
+// near reports whether a rebuilt average is within 2 % of the recorded one;
+// averages are integers, so a difference of one is none.
+func near(have, told int64) bool {
+	d := have - told
+	if d < 0 {
+		d = -d
+	}
+	return d <= 1 || d*50 <= told
+}

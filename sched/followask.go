@@ -1,0 +1,86 @@
+package sched
+
+// Questions about a decision of the kernel, and the hidden state that a
+// recording may give.
+
+// Hidden is state of a task that the ordinary events do not show.
+type Hidden struct {
+	Flips  int64 // wakee_flips
+	Decay  int64 // jiffies of their last halving
+	Recent int64 // recent_used_cpu
+	Load   int64 // load average
+	Util   int64 // utilization
+}
+
+// SetHidden gives a task its start values. When fresh, nothing of the task has
+// been followed before: its load is taken to be part already of the load of the
+// queue where it was; otherwise that load is corrected by the difference.
+func (f *Follower) SetHidden(t *Task, h Hidden, fresh bool) {
+	s := f.s
+	t.flips, t.flipDecay, t.recentUsed = int32(h.Flips), h.Decay, int32(h.Recent)
+	a, cfs := &t.se.avg, t.se.cfs
+	attached := a.last != neverUpdated
+	if attached {
+		s.detachEntity(cfs, &t.se)
+	}
+	a.loadAvg, a.utilAvg = h.Load, h.Util
+	a.runnableAvg = max(a.runnableAvg, h.Util)
+	switch {
+	case attached:
+		s.attachEntity(cfs, &t.se)
+	case fresh && !t.queued:
+		s.adoptEntity(cfs, &t.se)
+	}
+}
+
+// adoptEntity attaches an entity whose averages its queue holds already.
+func (s *Scheduler) adoptEntity(cfs *cfsRQ, se *Entity) {
+	a := &se.avg
+	if cfs.avg.last <= 0 {
+		cfs.avg.last = s.peltClock(cfs) >> 10 << 10
+	}
+	a.last, a.contrib = cfs.avg.last, cfs.avg.contrib
+	d := a.divider()
+	a.utilSum, a.runnableSum = a.utilAvg*d, a.runnableAvg*d
+	a.loadSum = max(1, a.loadAvg*d/s.sumWeight(se))
+}
+
+// Hidden returns the task's present values.
+func (f *Follower) Hidden(t *Task) Hidden {
+	return Hidden{
+		Flips: int64(t.flips), Decay: t.flipDecay, Recent: int64(t.recentUsed),
+		Load: t.se.avg.loadAvg, Util: t.se.avg.utilAvg,
+	}
+}
+
+// SetLoad gives a CPU's root queue its start value.
+func (f *Follower) SetLoad(cpu int, load int64) {
+	cfs := &f.s.rqs[cpu].cfs
+	if cfs.avg.last <= 0 {
+		cfs.avg.last = f.s.now >> 10 << 10
+	}
+	cfs.avg.loadAvg, cfs.avg.loadSum = load, load*cfs.avg.divider()
+}
+
+// SetAvgIdle gives a CPU's average idle time in ns.
+func (f *Follower) SetAvgIdle(cpu int, ns int64) { f.s.rqs[cpu].avgIdle = ns }
+
+// AvgIdle returns a CPU's average idle time in ns.
+func (f *Follower) AvgIdle(cpu int) int64 { return f.s.rqs[cpu].avgIdle }
+
+// QueueLoad returns the load average of the queue that the task is or was on.
+func (f *Follower) QueueLoad(t *Task) int64 { return t.se.cfs.avg.loadAvg }
+
+// Select asks where the model would place a task in the state that the kernel
+// saw. It changes what the kernel's own search changes: wakee_flips,
+// recent_used_cpu, hints. Sync is ignored for an exiting waker.
+func (f *Follower) Select(t *Task, prev, here int, kind Kind, sync bool) int {
+	s := f.s
+	if waker := s.rqs[here].curr; waker != nil && waker.exiting {
+		sync = false
+	}
+	return s.selectCPU(t, prev, here, kind, sync)
+}
+
+// InInterrupt says whether the next wakeup is made by an interrupt handler.
+func (f *Follower) InInterrupt(on bool) { f.s.scratch.inInterrupt = on }
