@@ -111,6 +111,7 @@ func (r *replay) beginAsk(c *cpuState, k *task, req request) {
 	c.ask.idle = r.idleNear(c.ask.idle[:0], k, req.prev)
 	r.f.InInterrupt(req.interrupt)
 	r.f.Scheduler().Record(&c.ask.record)
+	r.noteFirstWakee(req)
 	c.ask.predicted = r.f.Select(&k.Task, req.prev, req.here, req.kind, req.sync)
 	r.f.Scheduler().Record(nil)
 	r.f.InInterrupt(false)

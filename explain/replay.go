@@ -193,7 +193,8 @@ func (r *replay) onFork(cpu int, c *cpuState, fork trace.Fork) {
 	child.ID = fork.Child.PID
 	var parentTask *sched.Task
 	if parent != nil {
-		parentTask, child.started, child.mask = &parent.Task, parent.started, parent.mask
+		parentTask, child.started = &parent.Task, parent.started
+		child.mask, child.doubtful = parent.mask, parent.doubtful
 	}
 	r.f.Forked(parentTask, &child.Task, cpu)
 	r.tasks.byPID[fork.Child.PID] = child

@@ -21,7 +21,10 @@ type task struct {
 	pinned bool
 	// dead: it has exited; its last switch removes it.
 	dead bool
-	mask uint64 // affinity as last recorded; 0: never
+	// doubtful: one of its wakee_flips was counted for a first wakeup, without
+	// knowing whom the task, or its parent, had woken before.
+	doubtful bool
+	mask     uint64 // affinity as last recorded; 0: never
 }
 
 // taskTable finds tasks by PID. PIDs are used again: a fork replaces the task

@@ -19,18 +19,31 @@ func (f *Follower) SetHidden(t *Task, h Hidden, fresh bool) {
 	s := f.s
 	t.flips, t.flipDecay, t.recentUsed = int32(h.Flips), h.Decay, int32(h.Recent)
 	a, cfs := &t.se.avg, t.se.cfs
-	attached := a.last != neverUpdated
-	if attached {
-		s.detachEntity(cfs, &t.se)
-	}
+	loadBefore, utilBefore := a.loadAvg, a.utilAvg
 	a.loadAvg, a.utilAvg = h.Load, h.Util
 	a.runnableAvg = max(a.runnableAvg, h.Util)
 	switch {
-	case attached:
-		s.attachEntity(cfs, &t.se)
+	case a.last != neverUpdated:
+		s.rebuildSums(&t.se)
+		cfs.addToAverages(h.Load-loadBefore, h.Util-utilBefore)
 	case fresh && !t.queued:
 		s.adoptEntity(cfs, &t.se)
 	}
+}
+
+// rebuildSums makes the sums of an entity fit its averages.
+func (s *Scheduler) rebuildSums(se *Entity) {
+	a := &se.avg
+	d := a.divider()
+	a.utilSum, a.runnableSum = a.utilAvg*d, a.runnableAvg*d
+	a.loadSum = max(1, a.loadAvg*d/s.sumWeight(se))
+}
+
+// addToAverages corrects a queue's averages by what an entity on it was wrong.
+func (cfs *cfsRQ) addToAverages(load, util int64) {
+	a := &cfs.avg
+	a.loadAvg, a.utilAvg = max(0, a.loadAvg+load), max(0, a.utilAvg+util)
+	a.loadSum, a.utilSum = a.loadAvg*a.divider(), a.utilAvg*a.divider()
 }
 
 // adoptEntity attaches an entity whose averages its queue holds already.
@@ -40,9 +53,7 @@ func (s *Scheduler) adoptEntity(cfs *cfsRQ, se *Entity) {
 		cfs.avg.last = s.peltClock(cfs) >> 10 << 10
 	}
 	a.last, a.contrib = cfs.avg.last, cfs.avg.contrib
-	d := a.divider()
-	a.utilSum, a.runnableSum = a.utilAvg*d, a.runnableAvg*d
-	a.loadSum = max(1, a.loadAvg*d/s.sumWeight(se))
+	s.rebuildSums(se)
 }
 
 // Hidden returns the task's present values.
@@ -84,3 +95,15 @@ func (f *Follower) Select(t *Task, prev, here int, kind Kind, sync bool) int {
 
 // InInterrupt says whether the next wakeup is made by an interrupt handler.
 func (f *Follower) InInterrupt(on bool) { f.s.scratch.inInterrupt = on }
+
+// KnowsWakee reports whether the task's last wakee is known: it has woken one
+// since its history began, or its parent had before.
+func (f *Follower) KnowsWakee(t *Task) bool { return t.lastWakee != nil }
+
+// TakeBackFlip lowers the task's wakee_flips by one: a first wakeup that was
+// counted was of the unknown last wakee after all.
+func (f *Follower) TakeBackFlip(t *Task) { t.flips-- }
+
+// Waker returns the task that counts as the waker on a CPU, the CPU's idle task
+// when nothing runs.
+func (f *Follower) Waker(cpu int) *Task { return f.s.waker(cpu) }

@@ -228,7 +228,7 @@ func (f *Follower) Forked(parent, child *Task, cpu int) {
 	}
 	s.InitTask(child, spec)
 	if parent != nil {
-		child.flips, child.flipDecay = parent.flips, parent.flipDecay
+		child.flips, child.flipDecay, child.lastWakee = parent.flips, parent.flipDecay, parent.lastWakee
 	}
 }
 
