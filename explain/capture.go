@@ -19,7 +19,7 @@ type Options struct {
 	// KeepAll keeps every decision, not only the disagreements.
 	KeepAll bool
 	// Debug is called with the rebuilt and the recorded hidden state.
-	Debug func(k *task, have, told sched.Hidden, kind sched.Kind)
+	Debug func(now int64, k *task, have, told sched.Hidden, kind sched.Kind)
 }
 
 // Count counts decisions and those that the model agrees with.

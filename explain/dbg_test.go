@@ -18,10 +18,10 @@ func TestDbg(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := 0
-	_, err = Run(b, Options{Debug: func(k *task, have, told sched.Hidden, kind sched.Kind) {
+	_, err = Run(b, Options{Debug: func(now int64, k *task, have, told sched.Hidden, kind sched.Kind) {
 		n++
-		if n < 400 {
-			fmt.Printf("%d %s have %+v told %+v\n", k.ID, kind, have, told)
+		if n < 100000 {
+			fmt.Printf("%.6f %d %s load %d %d util %d %d\n", float64(now)/1e9, k.ID, kind, have.Load, told.Load, have.Util, told.Util)
 		}
 	}})
 	if err != nil {

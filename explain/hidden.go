@@ -52,7 +52,7 @@ func (r *replay) takeHidden(k *task, sel *trace.Select, kind sched.Kind) {
 	h.Recent.check(have.Recent == told.Recent)
 	h.Load.check(near(have.Load, told.Load))
 	if r.opts.Debug != nil {
-		r.opts.Debug(k, have, told, kind)
+		r.opts.Debug(r.f.Now(), k, have, told, kind)
 	}
 }
 

@@ -54,6 +54,9 @@ func NewFollower(cfg Config) (*Follower, error) {
 // Scheduler returns the followed scheduler, for its exported questions.
 func (f *Follower) Scheduler() *Scheduler { return f.s }
 
+// Now returns the newest time in ns.
+func (f *Follower) Now() int64 { return f.s.now }
+
 // Advance moves time to now (ns of the recording's clock), running the ticks of
 // busy CPUs on the way. Time never runs back: an older now counts as the newest.
 func (f *Follower) Advance(now int64) {
