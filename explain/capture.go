@@ -118,6 +118,10 @@ func Run(b *Bundle, opts Options) (*Capture, error) {
 		return nil, fmt.Errorf("%s: %w", b.Dir, err)
 	}
 	r.probes = look.probes
+	if look.turns {
+		r.turns.taken = true
+		r.f.TickByHand()
+	}
 	r.result.Probes = look.probes
 	var e trace.Event
 	for {

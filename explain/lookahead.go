@@ -13,6 +13,7 @@ const lookAheadEvents = 50_000
 type looked struct {
 	hz     int64
 	probes bool
+	turns  bool // the CPUs take turns: see turns.go
 }
 
 // lookAhead finds out whether the placement probes were recorded and, from the
@@ -25,6 +26,7 @@ func lookAhead(b *Bundle) (looked, error) {
 	}
 	defer func() { _ = reader.Close() }() // read only
 	var e trace.Event
+	var turns turnCount
 	var firstTime, firstJiffies, lastTime, lastJiffies int64
 	for range lookAheadEvents {
 		err := reader.Next(&e)
@@ -34,6 +36,7 @@ func lookAhead(b *Bundle) (looked, error) {
 		if err != nil {
 			return l, err
 		}
+		turns.add(e.CPU)
 		if e.Kind != trace.KindSelect {
 			continue
 		}
@@ -48,6 +51,7 @@ func lookAhead(b *Bundle) (looked, error) {
 	if span := lastTime - firstTime; span > 20_000_000 {
 		l.hz = nearestHZ(float64(lastJiffies-firstJiffies) * 1e9 / float64(span))
 	}
+	l.turns = turns.taken()
 	return l, nil
 }
 

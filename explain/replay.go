@@ -16,6 +16,7 @@ type replay struct {
 	cpus   []cpuState
 	masks  map[uint64]machine.CPUMask
 
+	turns    turns
 	firstCPU int
 	probes   bool // the recording has the probes sel and selr
 	idleOf   idleNumbers
@@ -35,6 +36,7 @@ type cpuState struct {
 	balance bool // the CPU is an idle load balancer that has decayed the others
 	loadSet bool // the root queue's load has its start value
 	newidle bool // its newidle balancing has been followed
+	turn    cpuTurn
 }
 
 // step follows one event.
@@ -46,6 +48,9 @@ func (r *replay) step(e *trace.Event) {
 	r.f.Advance(e.Time)
 	cpu := int(e.CPU)
 	c := &r.cpus[cpu]
+	if r.turns.taken {
+		r.takeTurn(cpu, c, e)
+	}
 	if !c.seen {
 		r.firstSight(e, c)
 	}
@@ -115,7 +120,7 @@ func (r *replay) onSwitch(cpu int, c *cpuState, s trace.Switch) {
 	if next != nil {
 		nextTask, next.fresh = &next.Task, false
 	}
-	r.f.Switch(cpu, prevTask, nextTask, blocks)
+	r.f.At(c.clock(r.f.Now()), func() { r.f.Switch(cpu, prevTask, nextTask, blocks) })
 	if prev != nil && s.PrevState.Gone() {
 		r.f.Forget(prevTask)
 		if r.tasks.byPID[s.Prev.PID] == prev {
@@ -156,7 +161,7 @@ func (r *replay) onWakeup(cpu int, c *cpuState, w trace.Wake) {
 	if !r.probes {
 		r.endAskOf(k, int(w.TargetCPU))
 	}
-	r.f.Woken(&k.Task, r.validCPU(int(w.TargetCPU)))
+	r.f.At(c.clock(r.f.Now()), func() { r.f.Woken(&k.Task, r.validCPU(int(w.TargetCPU))) })
 	k.fresh = false
 }
 

@@ -17,6 +17,7 @@ import "fmt"
 // a task that runs where the model has not queued it is moved there.
 type Follower struct {
 	s        *Scheduler
+	manual   bool  // the driver calls Tick
 	nextTick int64 // ns
 	tickNS   int64
 	// offset is when jiffy 0 would have begun, in ns; known after SetJiffies.
@@ -57,48 +58,64 @@ func (f *Follower) Scheduler() *Scheduler { return f.s }
 // Now returns the newest time in ns.
 func (f *Follower) Now() int64 { return f.s.now }
 
+// TickByHand leaves the ticks to the driver, which calls [Follower.Tick];
+// otherwise every busy CPU ticks at each jiffy.
+func (f *Follower) TickByHand() { f.manual = true }
+
 // Advance moves time to now (ns of the recording's clock), running the ticks of
-// busy CPUs on the way. Time never runs back: an older now counts as the newest.
+// busy CPUs on the way. Time does not run back: an older now counts as the
+// newest.
 func (f *Follower) Advance(now int64) {
+	if f.manual {
+		f.s.setNow(max(now, f.s.now))
+		return
+	}
 	if f.nextTick == 0 {
-		f.nextTick = f.tickAfter(now)
+		f.nextTick = f.JiffyAfter(now)
 	}
 	for f.nextTick <= now {
-		f.tickAll(f.nextTick)
+		f.s.setNow(max(f.nextTick, f.s.now))
+		for cpu := range f.s.rqs {
+			f.Tick(cpu)
+		}
 		f.nextTick += f.tickNS
 	}
-	if now > f.s.now {
-		f.s.setNow(now)
+	f.s.setNow(max(now, f.s.now))
+}
+
+// At runs act at an earlier time than the newest: that at which a CPU read its
+// clock before it came to record the event.
+func (f *Follower) At(then int64, act func()) {
+	newest := f.s.now
+	if then < newest {
+		f.s.now = then
 	}
+	act()
+	f.s.now = newest
 }
 
-// tickAfter returns the first tick behind t.
-func (f *Follower) tickAfter(t int64) int64 {
-	n := (t - f.s.jiffyPhase) / f.tickNS
-	return f.s.jiffyPhase + (n+1)*f.tickNS
+// JiffyAfter returns when the first jiffy behind t begins, in ns.
+func (f *Follower) JiffyAfter(t int64) int64 {
+	return t - floorMod(t-f.s.jiffyPhase, f.tickNS) + f.tickNS
 }
 
-// tickAll is one tick on every busy CPU; idle ones have stopped theirs. A tick
-// charges the running task and refreshes the averages of its queues.
-func (f *Follower) tickAll(at int64) {
+// Tick follows the timer interrupt on a CPU: a busy one charges its running
+// task and refreshes the averages of the queues above. Idle ones have stopped
+// their tick.
+func (f *Follower) Tick(cpu int) {
 	s := f.s
-	if at > s.now {
-		s.setNow(at)
+	rq := &s.rqs[cpu]
+	if rq.curr == nil {
+		return
 	}
-	for cpu := range s.rqs {
-		rq := &s.rqs[cpu]
-		if rq.curr == nil {
-			continue
-		}
-		s.nohzExit(rq)
-		if rq.curr.other {
-			continue
-		}
-		for se := &rq.curr.se; se != nil; se = se.parent {
-			s.updateCurr(se.cfs)
-			s.updateLoadAvg(se.cfs, se, updateGroupLoad)
-			s.updateGroupWeight(se)
-		}
+	s.nohzExit(rq)
+	if rq.curr.other {
+		return
+	}
+	for se := &rq.curr.se; se != nil; se = se.parent {
+		s.updateCurr(se.cfs)
+		s.updateLoadAvg(se.cfs, se, updateGroupLoad)
+		s.updateGroupWeight(se)
 	}
 }
 
@@ -111,7 +128,7 @@ func (f *Follower) SetJiffies(now, j int64) {
 		f.offset, f.offsetOK = offset, true
 		s.jiffyPhase = floorMod(offset, f.tickNS)
 		s.jiffyShift = (s.jiffyPhase - offset) / f.tickNS
-		f.nextTick = f.tickAfter(s.now)
+		f.nextTick = f.JiffyAfter(s.now)
 		s.jiffyEnd = 0
 		s.setNow(s.now)
 	}
