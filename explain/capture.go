@@ -119,7 +119,7 @@ func Run(b *Bundle, opts Options) (*Capture, error) {
 	}
 	r.probes = look.probes
 	if look.turns {
-		r.turns.taken = true
+		r.turns.taken, r.turns.tick = true, 1_000_000_000/opts.HZ
 		r.f.TickByHand()
 	}
 	r.result.Probes = look.probes

@@ -17,6 +17,7 @@ import "github.com/schedlab/schedlab/trace"
 // turns is what is known of whose turn it is.
 type turns struct {
 	taken    bool
+	tick     int64 // ns
 	cpu      int   // whose turn it is; valid once last is set
 	last     int64 // ns of the newest event
 	resumed  int64 // ns when this turn began, as far as the events tell
@@ -50,30 +51,32 @@ func (r *replay) takeTurn(cpu int, c *cpuState, e *trace.Event) {
 			c.turn.resuming = false
 		}
 	}
-	if c.turn.carried == 0 && r.f.JiffyAfter(c.turn.ticked) <= e.Time && interruptible(e.Kind) {
+	if c.turn.carried == 0 && t.tickAfter(c.turn.ticked) <= e.Time && interruptible(e.Kind) {
 		c.turn.ticked = e.Time
 		r.f.Tick(cpu)
 	}
 	c.turn.last, t.last = e.Time, e.Time
 }
 
+// changeTurn estimates when the turn before ended and this one began: at the
+// newest event, or at the first and the last tick since then.
 func (r *replay) changeTurn(cpu int, c *cpuState, now int64) {
 	t := &r.turns
-	t.resumed = t.last
 	if t.anything {
 		end := t.last
-		if boundary := r.f.JiffyAfter(t.last); boundary <= now {
-			end = boundary
-			t.resumed = r.f.JiffyAfter(now) - (r.f.JiffyAfter(now) - boundary)
-			for next := r.f.JiffyAfter(t.resumed); next <= now; next = r.f.JiffyAfter(next) {
-				t.resumed = next
-			}
+		t.resumed = t.last
+		if first := t.tickAfter(t.last); first <= now {
+			end, t.resumed = first, t.tickAfter(now)-t.tick
 		}
 		r.cpus[t.cpu].turn.paused = end
 	}
 	t.cpu, t.anything = cpu, true
 	c.turn.resuming = true
 }
+
+// tickAfter returns the first tick behind at. Ticks come at whole multiples of
+// their period on the monotonic clock [T].
+func (t *turns) tickAfter(at int64) int64 { return at - at%t.tick + t.tick }
 
 // carriesOver reports whether an event may belong to a stretch without
 // interrupts that began before.
