@@ -91,6 +91,9 @@ func (r *replay) step(e *trace.Event) {
 	case trace.KindTick:
 		r.result.Ticks++
 	}
+	if r.turns.taken {
+		r.endTurnEvent(cpu, c, e)
+	}
 }
 
 // settlesWaking: these events on the waker's CPU tell what became of a waking.

@@ -51,11 +51,27 @@ func (r *replay) takeTurn(cpu int, c *cpuState, e *trace.Event) {
 			c.turn.resuming = false
 		}
 	}
-	if c.turn.carried == 0 && t.tickAfter(c.turn.ticked) <= e.Time && interruptible(e.Kind) {
-		c.turn.ticked = e.Time
-		r.f.Tick(cpu)
+	if c.turn.carried == 0 && interruptible(e.Kind) {
+		r.tickWhenDue(cpu, c, max(t.resumed, c.turn.last, t.tickAfter(c.turn.ticked)))
 	}
 	c.turn.last, t.last = e.Time, e.Time
+}
+
+// tickWhenDue runs a CPU's tick at the given time, if one is due by then.
+func (r *replay) tickWhenDue(cpu int, c *cpuState, at int64) {
+	if at < r.turns.tickAfter(c.turn.ticked) || at > r.f.Now() {
+		return
+	}
+	c.turn.ticked = at
+	r.f.At(at, func() { r.f.Tick(cpu) })
+}
+
+// endTurnEvent runs the tick that has waited for the end of what was carried
+// over: the interrupt comes as soon as interrupts are enabled again.
+func (r *replay) endTurnEvent(cpu int, c *cpuState, e *trace.Event) {
+	if c.turn.carried != 0 && (e.Kind == trace.KindSwitch || e.Kind == trace.KindWakeup || e.Kind == trace.KindWakeupNew) {
+		r.tickWhenDue(cpu, c, e.Time)
+	}
 }
 
 // changeTurn estimates when the turn before ended and this one began: at the
