@@ -153,6 +153,7 @@ func newReplay(b *Bundle, opts Options, names *trace.Names) (*replay, error) {
 		idleOf:   idleNumbersOf(b.Kernel),
 		result:   &Capture{Bundle: b, HZ: opts.HZ, Names: names},
 	}
+	dbgR = r
 	return r, r.buildGroups()
 }
 

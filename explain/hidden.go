@@ -77,3 +77,13 @@ func (r *replay) noteFirstWakee(req request) {
 		k.doubtful = true
 	}
 }
+
+var dbgR *replay
+
+func dbgState() string {
+	s := ""
+	for i := range dbgR.cpus {
+		s += dbgR.f.DebugCPU(i) + " "
+	}
+	return s
+}

@@ -138,7 +138,7 @@ func (r *replay) onWaking(cpu int, c *cpuState, e *trace.Event) {
 	if k == nil {
 		return
 	}
-	c.waking = k
+	c.waking, k.wakingOn = k, c
 	if !r.probes && !k.Queued() && !k.pinned {
 		r.beginAsk(c, k, request{
 			time: e.Time, kind: sched.KindWake, here: cpu, prev: k.CPU(), interrupt: e.InInterrupt(),
@@ -153,14 +153,21 @@ func (r *replay) noteUnplaced(k *task) {
 	}
 }
 
+// settleWaking forgets that a waking of the task is open: it has been queued,
+// perhaps by another CPU than the waker's.
+func (k *task) settleWaking() {
+	if c := k.wakingOn; c != nil && c.waking == k {
+		c.waking = nil
+	}
+	k.wakingOn = nil
+}
+
 func (r *replay) onWakeup(cpu int, c *cpuState, w trace.Wake) {
 	k := r.lookup(w.Task, int(w.TargetCPU))
 	if k == nil {
 		return
 	}
-	if c.waking == k {
-		c.waking = nil
-	}
+	k.settleWaking()
 	if !r.probes {
 		r.endAskOf(k, int(w.TargetCPU))
 	}

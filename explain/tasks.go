@@ -21,6 +21,8 @@ type task struct {
 	pinned bool
 	// dead: it has exited; its last switch removes it.
 	dead bool
+	// wakingOn is the CPU with an open sched_waking of the task.
+	wakingOn *cpuState
 	// doubtful: one of its wakee_flips was counted for a first wakeup, without
 	// knowing whom the task, or its parent, had woken before.
 	doubtful bool
