@@ -41,6 +41,7 @@ func (r *replay) takeHidden(k *task, sel *trace.Select, kind sched.Kind) {
 		k.started = true
 		return
 	}
+	r.mendNice(k, told, kind)
 	have := r.f.Hidden(&k.Task)
 	if k.doubtful && have.Flips == told.Flips+1 {
 		k.doubtful = false
@@ -53,6 +54,32 @@ func (r *replay) takeHidden(k *task, sel *trace.Select, kind sched.Kind) {
 	h.Load.check(near(have.Load, told.Load))
 	if r.opts.Debug != nil {
 		r.opts.Debug(r.f.Now(), k, have, told, kind)
+	}
+}
+
+// mendNice finds out about a change of nice that no event has shown yet. A
+// task's load average is its weight times the share of time that it was
+// runnable, its utilization 1024 times the share that it ran; so the weight is
+// at least the load and at most load·1024/utilization. A new child has its
+// whole weight as load, and its parent, which runs, the same.
+func (r *replay) mendNice(k *task, told sched.Hidden, kind sched.Kind) {
+	least, most := told.Load, told.Load*(1024+20)/max(told.Util, 1)+2
+	if kind == sched.KindFork {
+		most = least
+	}
+	if w := r.f.Weight(&k.Task); least <= w && w <= most {
+		return
+	}
+	nice, ok := sched.NiceWithin(least, most)
+	if !ok {
+		return
+	}
+	r.f.SetClass(&k.Task, false, nice)
+	if kind != sched.KindFork {
+		return
+	}
+	if parent := r.f.Scheduler().Current(k.CPU()); parent != nil {
+		r.f.SetClass(parent, false, nice)
 	}
 }
 

@@ -107,3 +107,21 @@ func (f *Follower) TakeBackFlip(t *Task) { t.flips-- }
 // Waker returns the task that counts as the waker on a CPU, the CPU's idle task
 // when nothing runs.
 func (f *Follower) Waker(cpu int) *Task { return f.s.waker(cpu) }
+
+// Weight returns the task's load weight, 1024 for nice 0.
+func (f *Follower) Weight(t *Task) int64 { return seWeight(&t.se) }
+
+// NiceWithin returns the nice value nearest to 0 whose weight lies between
+// least and most, if there is one.
+func NiceWithin(least, most int64) (nice int8, ok bool) {
+	within := func(n int) bool { w := niceWeights[n+20]; return least <= w && w <= most }
+	for n := 0; n <= 20; n++ {
+		switch {
+		case n < 20 && within(n):
+			return int8(n), true
+		case within(-n):
+			return int8(-n), true
+		}
+	}
+	return 0, false
+}
