@@ -24,6 +24,9 @@ func (r *replay) takeHidden(k *task, sel *trace.Select, kind sched.Kind) {
 		r.f.SetPolicy(&k.Task, sched.PolicyNormal)
 	}
 	r.setAllowed(k, sel.Allowed, sel.NAllowed)
+	if dbgSel != nil {
+		dbgSel(r, k, sel)
+	}
 	c := &r.cpus[r.validCPU(int(sel.PrevCPU))]
 	if sel.PrevLoad != trace.Unknown && !c.loadSet {
 		c.loadSet = true
@@ -114,3 +117,5 @@ func dbgState() string {
 	}
 	return s
 }
+
+var dbgSel func(r *replay, k *task, sel *trace.Select)

@@ -134,7 +134,7 @@ func (r *replay) onSwitch(cpu int, c *cpuState, s trace.Switch) {
 
 func (r *replay) onWaking(cpu int, c *cpuState, e *trace.Event) {
 	w := e.Wake()
-	k := r.lookup(w.Task, int(w.TargetCPU))
+	k := r.sleeper(w)
 	if k == nil {
 		return
 	}
@@ -163,7 +163,7 @@ func (k *task) settleWaking() {
 }
 
 func (r *replay) onWakeup(cpu int, c *cpuState, w trace.Wake) {
-	k := r.lookup(w.Task, int(w.TargetCPU))
+	k := r.sleeper(w)
 	if k == nil {
 		return
 	}

@@ -60,6 +60,18 @@ func (r *replay) lookup(t trace.Task, cpu int) *task {
 	return k
 }
 
+// sleeper is lookup for a task that is being woken. One that has not been seen
+// before has slept since the recording began, or longer: it is taken to have no
+// load left.
+func (r *replay) sleeper(w trace.Wake) *task {
+	known := r.tasks.byPID[w.PID] != nil
+	k := r.lookup(w.Task, int(w.TargetCPU))
+	if k != nil && !known {
+		r.f.Rested(&k.Task)
+	}
+	return k
+}
+
 // identify takes over the name and the class that an event shows.
 func (r *replay) identify(k *task, t trace.Task) {
 	if t.Comm != trace.NoName && t.Comm != k.comm {

@@ -56,6 +56,13 @@ func (s *Scheduler) adoptEntity(cfs *cfsRQ, se *Entity) {
 	s.rebuildSums(se)
 }
 
+// Rested makes a task one that has slept for so long that it has no load left.
+func (f *Follower) Rested(t *Task) {
+	if t.se.avg.last == neverUpdated {
+		t.se.avg.loadAvg = 0
+	}
+}
+
 // Hidden returns the task's present values.
 func (f *Follower) Hidden(t *Task) Hidden {
 	return Hidden{
