@@ -162,30 +162,97 @@ func (m CPUMask) String() string {
 	return b.String()
 }
 
+// maxCPUListLen bounds the text of a CPU list: every one of MaxCPUs numbers
+// written out singly takes less than five bytes, so anything longer repeats
+// itself and is not a list that a kernel or a person wrote.
+const maxCPUListLen = 8 * MaxCPUs
+
 // ParseCPUList reads a list such as "0-3,8" into increasing CPU numbers. Every
 // number must be below limit; an empty list is legal.
 func ParseCPUList(s string, limit int) ([]int, error) {
+	m, err := parseMask(s, limit)
+	if err != nil {
+		return nil, err
+	}
+	return m.CPUs(), nil
+}
+
+// parseMask is ParseCPUList as a mask with room for limit CPUs.
+func parseMask(s string, limit int) (CPUMask, error) {
 	m := NewCPUMask(limit)
 	s = strings.TrimSpace(s)
 	if s == "" {
-		return nil, nil
+		return m, nil
 	}
-	for _, part := range strings.Split(s, ",") {
-		lo, hi, isRange := strings.Cut(strings.TrimSpace(part), "-")
-		if !isRange {
-			hi = lo
+	if len(s) > maxCPUListLen {
+		return nil, fmt.Errorf("CPU list of %d bytes: at most %d make sense", len(s), maxCPUListLen)
+	}
+	for part := range strings.SplitSeq(s, ",") {
+		lo, hi, err := parseRange(strings.TrimSpace(part))
+		if err != nil {
+			return nil, fmt.Errorf("CPU list %q: %w", abbreviate(s), err)
 		}
-		a, errA := strconv.Atoi(lo)
-		b, errB := strconv.Atoi(hi)
-		if errA != nil || errB != nil || a < 0 || b < a {
-			return nil, fmt.Errorf("CPU list %q: %q is not a CPU or a range such as 0-3", s, part)
+		if hi >= limit {
+			return nil, fmt.Errorf("CPU list %q: CPU %d is beyond the limit of %d CPUs", abbreviate(s), hi, limit)
 		}
-		if b >= limit {
-			return nil, fmt.Errorf("CPU list %q: CPU %d is beyond the limit of %d CPUs", s, b, limit)
-		}
-		for c := a; c <= b; c++ {
+		for c := lo; c <= hi; c++ {
 			m.Set(c)
 		}
 	}
-	return m.CPUs(), nil
+	return m, nil
+}
+
+// parseRange reads "8" or "0-3".
+func parseRange(part string) (lo, hi int, err error) {
+	first, last, isRange := strings.Cut(part, "-")
+	if !isRange {
+		last = first
+	}
+	lo, errLo := parseDecimal(first)
+	hi, errHi := parseDecimal(last)
+	if errLo != nil || errHi != nil || hi < lo {
+		return 0, 0, fmt.Errorf("%q is not a CPU or a range such as 0-3", abbreviate(part))
+	}
+	return lo, hi, nil
+}
+
+// parseDecimal reads a number without sign.
+func parseDecimal(s string) (int, error) {
+	n, err := strconv.ParseUint(s, 10, 31)
+	return int(n), err
+}
+
+// parseHexMask reads a set as the kernel prints a bitmap, 32-bit words of hex
+// digits with the highest first ("00000000,00000101"), and as hwloc prints it
+// ("0x00000410,0x41041041"). Bits from limit on are an error.
+func parseHexMask(s string, limit int) (CPUMask, error) {
+	m := NewCPUMask(limit)
+	words := strings.Split(strings.TrimSpace(s), ",")
+	if len(words) > 2*MaxCPUs/32 {
+		return nil, fmt.Errorf("CPU mask %q has %d words of 32 bits, at most %d make sense", abbreviate(s), len(words), 2*MaxCPUs/32)
+	}
+	for i, word := range words {
+		v, err := strconv.ParseUint(strings.TrimPrefix(word, "0x"), 16, 32)
+		if err != nil {
+			return nil, fmt.Errorf("CPU mask %q: %q is not a word of up to 8 hex digits", abbreviate(s), abbreviate(word))
+		}
+		base := 32 * (len(words) - 1 - i)
+		for ; v != 0; v &= v - 1 {
+			cpu := base + bits.TrailingZeros64(v)
+			if cpu >= limit {
+				return nil, fmt.Errorf("CPU mask %q: CPU %d is beyond the limit of %d CPUs", abbreviate(s), cpu, limit)
+			}
+			m.Set(cpu)
+		}
+	}
+	return m, nil
+}
+
+// abbreviate keeps a quoted piece of bad input short enough for one line.
+func abbreviate(s string) string {
+	const most = 60
+	if len(s) <= most {
+		return s
+	}
+	return s[:most] + "..."
 }

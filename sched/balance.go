@@ -138,9 +138,9 @@ func (env *balanceEnv) has(f envFlag) bool { return env.flags&f != 0 }
 // balanceState is the balancer's part of the [Scheduler].
 type balanceState struct {
 	env balanceEnv
-	// entered is the work done before the call that balances now; with it the
+	// entered is the cost of the work done before the call that balances now; with it the
 	// balancer knows how far into the call it is.
-	entered Work
+	entered int64
 	// serializedUntil is when the CPU that balances a SERIALIZE domain gives
 	// the global lock back.
 	serializedUntil int64
@@ -190,13 +190,13 @@ func (s *Scheduler) BalanceSoftirq(now int64, cpu int) {
 
 // enterBalancing notes where the call that balances started, and its CPU.
 func (s *Scheduler) enterBalancing(here *runqueue) {
-	s.lb.entered = s.work
+	s.lb.entered = s.spent()
 	s.lb.env.here = here
 }
 
 // balanceClock is the time as the balancing CPU sees it: it has worked since
 // the call began.
-func (s *Scheduler) balanceClock() int64 { return s.now + s.elapsed(&s.lb.entered) }
+func (s *Scheduler) balanceClock() int64 { return s.now + s.elapsed(s.lb.entered) }
 
 // rebalance makes a pass over each of a CPU's domains that is due
 // (mechanisms.md 9.2).

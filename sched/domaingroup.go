@@ -103,19 +103,38 @@ func (b *domainBuilder) partitionGroup(l, cpu int) *CPUGroup {
 // being equal. CPUs that meet the same groups in the same cyclic order share a
 // ring.
 func (b *domainBuilder) buildOverlapping(l int) {
+	t := &b.groups
+	known := map[ringView]*CPUGroup{}
 	b.eachCPU(func(cpu int) {
 		d := &b.domains[l][cpu]
 		if d.SpanWeight == 0 {
 			return
 		}
-		b.collectMembers(l, cpu)
-		own := &b.groups.list[b.groups.sequence[0]].group
-		g := b.groups.ring()
-		for g.Cap != own.Cap || !sameMask(g.Span, own.Span) {
-			g = g.Next
+		t.rest.CopyFrom(d.Span)
+		t.rest.AndNot(b.domains[l-1][cpu].Span)
+		view := ringView{b.spanOf[l][cpu], b.spanOf[l-1][cpu], nextWrapped(t.rest, cpu)}
+		if known[view] == nil {
+			b.collectMembers(l, cpu)
+			known[view] = t.ringFrom(&t.list[t.sequence[0]].group)
 		}
-		d.Groups = g
+		d.Groups = known[view]
 	})
+}
+
+// ringView is all that the ring of a CPU depends on: its span, its own group
+// and the first CPU outside that group.
+type ringView struct {
+	span, own spanID
+	next      int
+}
+
+// ringFrom returns the ring of the collected sequence, at the given member.
+func (t *groupTable) ringFrom(own *CPUGroup) *CPUGroup {
+	g := t.ring()
+	for g.Cap != own.Cap || !sameMask(g.Span, own.Span) {
+		g = g.Next
+	}
+	return g
 }
 
 // collectMembers lists the groups of cpu's domain of level l, own one first:

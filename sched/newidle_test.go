@@ -111,9 +111,9 @@ func TestNewidleCostIsMeasured(t *testing.T) {
 		rq := l.goIdle(0)
 		rq.maxIdleBalanceCost = 0
 		l.quiet() // no blocked load of others to decay afterwards
-		before := l.work
+		before := l.spent()
 		l.newidleBalance(rq)
-		cost := l.elapsed(&before)
+		cost := l.elapsed(before)
 		if kernel == "v5.10" {
 			cost -= l.prices.BlockedUpdate
 		}

@@ -78,13 +78,14 @@ func (l *placementLab) task(prev int, allowed ...int) *Task {
 	return l.NewTask(spec)
 }
 
-// busy puts n tasks on each CPU, one of them running.
+// busy puts n tasks on each CPU, one of them running, all the time so far.
 func (l *placementLab) busy(n int, cpus ...int) {
 	for _, cpu := range cpus {
 		rq := &l.rqs[cpu]
 		rq.nr, rq.cfs.h, rq.cfs.hIdle = int32(n), int32(n), 0
 		rq.curr = l.NewTask(TaskSpec{ID: int32(cpu), CPU: cpu})
 		rq.curr.queued = true
+		rq.cfs.avg.utilAvg, rq.cfs.avg.runnableAvg = 1024, 1024*int64(n)
 		l.refreshIdle(rq)
 	}
 }
@@ -102,6 +103,7 @@ func (l *placementLab) idles(cpus ...int) {
 	for _, cpu := range cpus {
 		rq := &l.rqs[cpu]
 		rq.nr, rq.cfs.h, rq.cfs.hIdle, rq.curr = 0, 0, 0, nil
+		rq.cfs.avg.utilAvg, rq.cfs.avg.runnableAvg = 0, 0
 		l.refreshIdle(rq)
 	}
 }

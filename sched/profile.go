@@ -112,3 +112,13 @@ var v61 = Profile{
 	Topology: topology61, Wake: wake61, SlowPath: slowPath61, Balance: balance61,
 	GroupIdle: true,
 }
+
+// HasDefault reports whether the feature of that debugfs name is on by default.
+func (p *Profile) HasDefault(name string) bool {
+	for f := Feature(0); f < numFeatures; f++ {
+		if f.String() == name {
+			return p.Defaults.Has(f)
+		}
+	}
+	return false
+}

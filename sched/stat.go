@@ -43,3 +43,22 @@ type BalanceStats struct {
 	Moved        [numIdleTypes]int64
 	ActivePushes int64
 }
+
+// Add adds another CPU's counters.
+func (c *CPUStats) Add(o *CPUStats) {
+	c.Wakeups += o.Wakeups
+	c.WakeupsLocal += o.WakeupsLocal
+	c.Affine += o.Affine
+	c.AffineTries += o.AffineTries
+	c.Switches += o.Switches
+	c.SchedIdle += o.SchedIdle
+	c.Migrations += o.Migrations
+	c.SISSearch += o.SISSearch
+	c.SISScanned += o.SISScanned
+	c.SISDomainSearch += o.SISDomainSearch
+	c.SISFailed += o.SISFailed
+	c.SISRecentHit += o.SISRecentHit
+	c.SISRecentMiss += o.SISRecentMiss
+	c.SISCoreSearch += o.SISCoreSearch
+	c.SISCoreMiss += o.SISCoreMiss
+}

@@ -73,6 +73,9 @@ func (s *Scheduler) HandleWakeList(now int64, cpu int) {
 	s.refreshIdle(rq)
 }
 
+// WakeListPending reports whether cpu's wake list waits to be handled.
+func (s *Scheduler) WakeListPending(cpu int) bool { return s.rqs[cpu].wakePending }
+
 func (s *Scheduler) finishWakeup(rq *runqueue, t *Task, migrated bool) {
 	flags := enqueueWakeup
 	if migrated {
@@ -106,16 +109,29 @@ func (s *Scheduler) Fork(now int64, here int, parent, child *Task) int {
 	s.placeForked(child)
 
 	cpu := s.selectCPU(child, here, here, KindFork, false)
-	s.attachToQueueOf(child, cpu)
-	child.se.avg.last = neverUpdated
-	rq := &s.rqs[cpu]
 	if cpu != here {
 		s.work.RemoteLocks++
 	}
-	s.initNewTask(child)
-	s.activateTask(rq, child, 0)
-	s.checkPreempt(rq, child, true)
+	s.activateNew(child, cpu)
 	return cpu
+}
+
+// Start makes a task runnable on cpu without choosing a CPU for it: the way
+// the first tasks of a run come into being.
+func (s *Scheduler) Start(now int64, t *Task, cpu int) {
+	s.setNow(now)
+	s.attachToQueueOf(t, cpu)
+	s.placeForked(t)
+	s.activateNew(t, cpu)
+}
+
+func (s *Scheduler) activateNew(t *Task, cpu int) {
+	s.attachToQueueOf(t, cpu)
+	t.se.avg.last = neverUpdated
+	s.initNewTask(t)
+	rq := &s.rqs[cpu]
+	s.activateTask(rq, t, 0)
+	s.checkPreempt(rq, t, true)
 }
 
 // placeForked gives a child its virtual time relative to the queue of the CPU
@@ -123,6 +139,7 @@ func (s *Scheduler) Fork(now int64, here int, parent, child *Task) int {
 func (s *Scheduler) placeForked(child *Task) {
 	se, cfs := &child.se, child.se.cfs
 	curr := cfs.curr
+	se.vruntime = 0
 	s.updateCurr(cfs)
 	if curr != nil {
 		se.vruntime = curr.vruntime
@@ -141,6 +158,9 @@ func (s *Scheduler) placeForked(child *Task) {
 func (s *Scheduler) Exec(now int64, cpu int) int {
 	s.setNow(now)
 	t := s.rqs[cpu].curr
+	if t == nil {
+		return cpu
+	}
 	return s.selectCPU(t, cpu, cpu, KindExec, false)
 }
 
@@ -243,7 +263,7 @@ func (s *Scheduler) deactivateTask(rq *runqueue, t *Task, flags enqueueFlag) {
 		rq.nr--
 	}
 	// The last normal task left: balance at the next tick (mechanisms.md 3.5).
-	if !wasSchedIdle && rq.schedIdle() {
+	if !wasSchedIdle && rq.schedIdle() && s.knowsSchedIdle() {
 		rq.nextBalance = s.jiffies
 	}
 	if sleep {
@@ -251,6 +271,10 @@ func (s *Scheduler) deactivateTask(rq *runqueue, t *Task, flags enqueueFlag) {
 	}
 	s.refreshIdle(rq)
 }
+
+// knowsSchedIdle: a CPU with nothing but idle tasks counts as nearly idle. That
+// came shortly after runnable_load_avg went (v5.4 to v5.6).
+func (s *Scheduler) knowsSchedIdle() bool { return !s.profile.RunnableLoad }
 
 // setTaskCPU re-homes a task that is on no queue. A sleeping one is made
 // relative to the queue it leaves and its load is removed there later; one
@@ -292,9 +316,13 @@ func (s *Scheduler) MigrateRunning(now int64, cpu, to int) {
 }
 
 // MigrateQueued moves a waiting task to another CPU, as the migration thread
-// does when its affinity has changed. A running or sleeping task is left alone.
+// does when its affinity has changed. One that is still on a wake list is
+// queued first. A running or sleeping task is left alone.
 func (s *Scheduler) MigrateQueued(now int64, t *Task, to int) {
 	s.setNow(now)
+	if t.pending {
+		s.HandleWakeList(now, int(t.cpu))
+	}
 	rq := &s.rqs[t.cpu]
 	if !t.queued || rq.curr == t || int(t.cpu) == to {
 		return

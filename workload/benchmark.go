@@ -1,5 +1,11 @@
 package workload
 
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
 // Shape is what a benchmark may know of the machine it is built for.
 type Shape struct {
 	CPUs  int // CPUs are numbered 0 to CPUs-1
@@ -13,24 +19,27 @@ type Observation struct {
 	Marks []int64
 	// EndTime is the virtual time in ns at which the run ended.
 	EndTime int64
-	// Work is the CPU time in ns each task used, by TaskID; nil when it was
-	// not recorded.
+	// Messages is how many writes were completed, by whichever task.
+	Messages int64
+	// Work is the CPU time in ns of each task that is not in the background,
+	// in the order of their TaskIDs; nil when it was not recorded.
 	Work []int64
 }
 
 // Metric is one figure of a report, in the form of a results row.
 type Metric struct {
 	Statistic string // Amean for times, Hmean for throughputs
-	Unit      string
+	Unit      string // as in the published tables: seconds, ops/s
 	Better    string // lower or higher
 	Value     float64
 }
 
 // Report is what a benchmark says about a run.
 type Report struct {
-	// Text is what the real tool prints on stdout.
+	// Text is what the real tool prints on stdout, to the byte.
 	Text string
-	// Metrics are the figures, the tool's main one first.
+	// Metrics are the figures, the tool's main one first, not rounded to the
+	// digits that Text prints.
 	Metrics []Metric
 	// Failure is why there is no figure, "" when there is.
 	Failure string
@@ -45,4 +54,118 @@ type Benchmark interface {
 	// Report turns the observation of one run of the scenario into the tool's
 	// own result.
 	Report(obs *Observation) Report
+}
+
+// Info describes a benchmark that can be named.
+type Info struct {
+	Name    string   // as on the real tool's command line
+	Aliases []string // other names that mean the same
+	Summary string   // one line
+	Flags   string   // help, one flag a line
+}
+
+// parsable is a benchmark before its command line is read, with the defaults
+// of the real tool.
+type parsable interface {
+	Benchmark
+	options() []option
+	check() error
+}
+
+type registration struct {
+	name    string
+	aliases []string
+	summary string
+	create  func() parsable
+}
+
+var registry = []registration{
+	{
+		name:    "hackbench",
+		summary: "groups of senders and receivers over sockets or pipes (rt-tests)",
+		create:  func() parsable { return newHackbench() },
+	},
+	{
+		name:    "perf bench sched messaging",
+		aliases: []string{"messaging"},
+		summary: "hackbench as perf has it, 20 senders and 20 receivers a group",
+		create:  func() parsable { return newPerfMessaging() },
+	},
+	{
+		name:    "perf bench sched pipe",
+		aliases: []string{"perf-pipe"},
+		summary: "two tasks that pass a token back and forth through two pipes",
+		create:  func() parsable { return newPerfPipe() },
+	},
+	{
+		name:    "while1",
+		summary: "endless loops that never sleep, for a given time",
+		create:  func() parsable { return newWhile1() },
+	},
+}
+
+// List describes every benchmark, in a fixed order.
+func List() []Info {
+	infos := make([]Info, len(registry))
+	for i, r := range registry {
+		options := optionSet{options: r.create().options()}
+		infos[i] = Info{Name: r.name, Aliases: r.aliases, Summary: r.summary, Flags: options.help()}
+	}
+	return infos
+}
+
+// Parse reads a benchmark's command line, name first, in the real tool's own
+// flags: ["hackbench", "-g", "12", "-p"]. The error names what cannot be and
+// what can; it is a [*HelpError] when the command line asks for help.
+func Parse(argv []string) (Benchmark, error) {
+	for _, r := range registry {
+		for _, name := range append([]string{r.name}, r.aliases...) {
+			words := strings.Fields(name)
+			if len(argv) < len(words) || !slices.Equal(argv[:len(words)], words) {
+				continue
+			}
+			benchmark := r.create()
+			options := optionSet{tool: name, options: benchmark.options()}
+			if err := options.parse(argv[len(words):]); err != nil {
+				return nil, err
+			}
+			if err := benchmark.check(); err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+			return benchmark, nil
+		}
+	}
+	return nil, unknownBenchmark(argv)
+}
+
+func unknownBenchmark(argv []string) error {
+	var names []string
+	for _, r := range registry {
+		names = append(append(names, r.name), r.aliases...)
+	}
+	if len(argv) == 0 {
+		return fmt.Errorf("no benchmark is named: there are %s", strings.Join(names, ", "))
+	}
+	return fmt.Errorf("there is no benchmark %q: there are %s", strings.Join(argv, " "), strings.Join(names, ", "))
+}
+
+// between returns the time between two marks, or why there is none.
+func between(obs *Observation, from, to int) (ns int64, failure string) {
+	for _, mark := range []int{from, to} {
+		if mark >= len(obs.Marks) || obs.Marks[mark] < 0 {
+			return 0, fmt.Sprintf("did not finish: after %s of virtual time its clock has not %s",
+				secondsText(obs.EndTime), []string{"started", "stopped"}[mark-from])
+		}
+	}
+	ns = obs.Marks[to] - obs.Marks[from]
+	if ns <= 0 {
+		return 0, "took no time at all"
+	}
+	return ns, ""
+}
+
+// secondsText writes a time as seconds and milliseconds, cut off as the tools
+// cut it off.
+func secondsText(ns int64) string {
+	return fmt.Sprintf("%d.%03d s", ns/1e9, ns/1e6%1000)
 }

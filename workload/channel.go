@@ -29,10 +29,12 @@ type Outcome struct {
 // attempt of a task to write, read or poll; it moves what it can and says who
 // is woken and whether the caller sleeps:
 //
-//   - Write is over when Blocked is false; it has then moved all n bytes.
-//   - Read is over when Blocked is false; it may have moved fewer than n bytes,
-//     as read(2) may, but never none.
+//   - Write is over when Blocked is false; all its bytes have then moved.
+//   - Read is over when Blocked is false; as with read(2), fewer than n bytes
+//     may have moved, but over all its attempts at least one.
 //   - Poll is over, the channel readable, when Blocked is false.
+//
+// An attempt that ends in Blocked may have moved some bytes before.
 //
 // Calls must come from tasks that are running: a task that was told to sleep
 // calls only after a wake, and then the same function with resumed set.

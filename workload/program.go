@@ -3,6 +3,7 @@ package workload
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // TaskID numbers the tasks of a scenario: the index into [Scenario.Tasks].
@@ -187,3 +188,14 @@ var opNames = [...]string{
 	OpWrite: "write", OpRead: "read", OpPoll: "poll", OpLoop: "loop", OpFork: "fork",
 	OpWaitChildren: "waitchildren", OpMark: "mark", OpExit: "exit",
 }
+
+// Random reports whether the program draws random numbers.
+func (p Program) Random() bool {
+	return slices.ContainsFunc(p, func(in Instr) bool { return in.Op == OpRunRandom || in.Op == OpSleepRandom })
+}
+
+// Children lists the tasks that the program forks.
+func (p Program) Children() []TaskID { return p.children() }
+
+// Forks returns how many tasks the program forks.
+func (p Program) Forks() int32 { return int32(len(p.children())) }

@@ -1,0 +1,125 @@
+package experiment
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+	"github.com/google/go-cmp/cmp"
+)
+
+// Each case of testdata/errors is a damaged experiment file and the error a
+// user gets for it.
+func TestBadFiles(t *testing.T) {
+	datadriven.RunTest(t, "testdata/errors", func(t *testing.T, d *datadriven.TestData) string {
+		_, err := Parse("x.yaml", []byte(d.Input))
+		if err == nil {
+			return "accepted\n"
+		}
+		var request *RequestError
+		if !errors.As(err, &request) {
+			t.Errorf("%s: %T is no *RequestError", d.Pos, err)
+		}
+		return err.Error() + "\n"
+	})
+}
+
+func TestMissingFile(t *testing.T) {
+	_, err := Load(filepath.Join(t.TempDir(), "none.yaml"))
+	var request *RequestError
+	if !errors.As(err, &request) || !strings.HasSuffix(err.Error(), "none.yaml: cannot be read: no such file or directory") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestPathsBeginAtTheFile(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "box.yaml"), []byte("a machine"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Replace(smallExperiment, "[2n4c2t, 4n2c1t]", "./box.yaml", 1)
+	x, err := Parse(filepath.Join(dir, "e.yaml"), []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := x.Plan(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cell := plan.Cells[0]
+	if cell.Machine != filepath.Join(dir, "box.yaml") || cell.MachineName != "box" || !strings.HasPrefix(cell.Key, "box/pipes/") {
+		t.Errorf("machine %q, name %q, key %q", cell.Machine, cell.MachineName, cell.Key)
+	}
+	files := x.Inputs()
+	want := InputFile{"./box.yaml", "cf31bfe26667114540e9c28a9f75a406ed35b77add22336b7497f2dc5cabfe54"} // printf 'a machine' | sha256sum
+	if len(files) != 2 || files[1] != want {
+		t.Errorf("inputs %+v", files)
+	}
+}
+
+func TestAliases(t *testing.T) {
+	plan := mustPlan(t, `
+machine: m
+kernel: k
+variants:
+  - {name: a, features: &f [NO_SIS_PROP]}
+  - {name: b, features: *f}
+benchmarks: [{name: x, run: hackbench}]
+`, Options{})
+	if diff := cmp.Diff([]string{"NO_SIS_PROP"}, plan.Cells[5].Features); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestShippedExperiments(t *testing.T) {
+	x, err := Load("../experiments/wake-affine.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := x.Plan(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := plan.Check(&fakeRunner{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range plan.Cells {
+		if c.Variant == "WA_IDLE" && (c.Kernel != "v4.14" || cmp.Diff([]string{"NO_WA_WEIGHT", "NO_WA_BIAS"}, c.Features) != "") {
+			t.Errorf("%s: kernel %s, features %v", c.Key, c.Kernel, c.Features)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add(smallExperiment)
+	f.Add("a: &a [*a]\nmachine: *a")
+	f.Add("{machine: {x: [1, 2}, ? - ")
+	f.Add("%YAML 1.2\n--- !!map\nmachine: |\n  x\n...\n")
+	shipped, err := os.ReadFile("../experiments/wake-affine.yaml")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(string(shipped))
+	f.Fuzz(func(t *testing.T, text string) {
+		x, err := Parse("fuzz.yaml", []byte(text))
+		if err != nil {
+			var request *RequestError
+			if !errors.As(err, &request) {
+				t.Fatalf("%T is no *RequestError: %v", err, err)
+			}
+			return
+		}
+		plan, err := x.Plan(Options{})
+		if err != nil {
+			return
+		}
+		for i := range plan.Cells {
+			if c := &plan.Cells[i]; c.Machine == "" || c.Kernel == "" || len(c.Command) == 0 {
+				t.Fatalf("accepted, but cell %+v is incomplete", c)
+			}
+		}
+	})
+}

@@ -1,0 +1,180 @@
+package experiment
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/schedlab/schedlab/machine"
+	"github.com/schedlab/schedlab/sched"
+	"github.com/schedlab/schedlab/sim"
+	"github.com/schedlab/schedlab/workload"
+)
+
+// Simulator is the Runner over package sim.
+type Simulator struct{}
+
+// Check builds everything that the cell names, without running it.
+func (Simulator) Check(c *Cell) error {
+	_, err := NewSimulation(c)
+	return err
+}
+
+// Run simulates the cell and takes its benchmark's metrics.
+func (Simulator) Run(ctx context.Context, c *Cell) (*Outcome, error) {
+	s, err := NewSimulation(c)
+	if err != nil {
+		return nil, err
+	}
+	result, err := s.Run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return outcomeOf(s.Benchmark.Report(&result.Observation), result), nil
+}
+
+// unconservedShare is the share of a run's CPU time above which idle CPUs
+// beside waiting tasks are worth a warning.
+const unconservedShare = 0.05
+
+func outcomeOf(report workload.Report, result *sim.Result) *Outcome {
+	o := &Outcome{Failed: report.Failure}
+	for _, metric := range report.Metrics {
+		o.Samples = append(o.Samples, Sample{
+			Statistic: metric.Statistic, Unit: metric.Unit, Better: metric.Better, Value: metric.Value,
+		})
+	}
+	total := result.BusyNS + result.IdleNS
+	if share := float64(result.UnconservedNS) / float64(max(1, total)); share > unconservedShare {
+		o.Warnings = append(o.Warnings, fmt.Sprintf(
+			"work conservation: %.0f %% of the CPU time was idle while a task that could have used it waited", 100*share))
+	}
+	return o
+}
+
+// Simulation is one cell, ready to run.
+type Simulation struct {
+	Benchmark workload.Benchmark
+	sim       *sim.Sim
+}
+
+// Run executes the cell to its end or until ctx is done.
+func (s *Simulation) Run(ctx context.Context) (*sim.Result, error) { return s.sim.Run(ctx) }
+
+// NewSimulation builds what a cell describes. A field that cannot be is a
+// *FieldError.
+func NewSimulation(c *Cell) (*Simulation, error) {
+	mach, err := machine.Resolve(c.Machine)
+	if err != nil {
+		return nil, &FieldError{"machine", err}
+	}
+	config, err := schedConfig(c, mach)
+	if err != nil {
+		return nil, err
+	}
+	benchmark, scenario, err := scenarioOf(c, mach)
+	if err != nil {
+		return nil, err
+	}
+	run := sim.Config{Sched: config, Scenario: scenario, Seed: c.Seed}
+	if run.Rules, err = workload.RulesFor(c.Kernel); err != nil {
+		return nil, &FieldError{"kernel", err}
+	}
+	if run.Preemption, err = sim.ParsePreemption(c.Preemption); err != nil {
+		return nil, &FieldError{"preemption", err}
+	}
+	if run.Costs, err = costsOf(c, mach); err != nil {
+		return nil, &FieldError{"costs", err}
+	}
+	if run.Cgroups, err = cgroupSettings(c); err != nil {
+		return nil, err
+	}
+	s, err := sim.New(run)
+	if err != nil {
+		return nil, err
+	}
+	return &Simulation{Benchmark: benchmark, sim: s}, nil
+}
+
+func schedConfig(c *Cell, mach *machine.Machine) (sched.Config, error) {
+	profile, err := sched.LookupProfile(c.Kernel)
+	if err != nil {
+		return sched.Config{}, &FieldError{"kernel", err}
+	}
+	config := sched.NewConfig(mach, profile)
+	config.HZ = int64(c.HZ)
+	for i, f := range c.Features {
+		if err := config.SetFeature(f); err != nil {
+			return config, &FieldError{fmt.Sprintf("features[%d]", i), err}
+		}
+	}
+	for _, t := range c.Tunables {
+		if err := config.SetTunable(t.Name, t.Value); err != nil {
+			return config, &FieldError{"tunables." + t.Name, err}
+		}
+	}
+	if c.Placement != "" {
+		if config.Placement, err = sched.LookupPlacement(c.Placement); err != nil {
+			return config, &FieldError{"placement", err}
+		}
+	}
+	return config, nil
+}
+
+// scenarioOf builds the benchmark, what runs beside it, and the kernel threads
+// that make repeats differ.
+func scenarioOf(c *Cell, mach *machine.Machine) (workload.Benchmark, *workload.Scenario, error) {
+	shape := workload.Shape{CPUs: mach.NumCPUs(), Nodes: len(mach.Nodes)}
+	benchmark, scenario, err := buildBenchmark(c.Command, c.Cgroup, shape)
+	if err != nil {
+		return nil, nil, &FieldError{"run", err}
+	}
+	for i, job := range c.Background {
+		_, beside, err := buildBenchmark(job.Command, job.Cgroup, shape)
+		if err != nil {
+			return nil, nil, &FieldError{fmt.Sprintf("background[%d]", i), err}
+		}
+		scenario.AddBackground(beside)
+	}
+	workload.AddNoiseOn(scenario, c.Seed, mach.Online().CPUs())
+	return benchmark, scenario, nil
+}
+
+func buildBenchmark(argv []string, cgroup string, shape workload.Shape) (workload.Benchmark, *workload.Scenario, error) {
+	benchmark, err := workload.Parse(argv)
+	if err != nil {
+		return nil, nil, err
+	}
+	scenario, err := benchmark.Build(shape)
+	if err != nil {
+		return nil, nil, err
+	}
+	scenario.SetCgroup(cgroup)
+	return benchmark, scenario, nil
+}
+
+func costsOf(c *Cell, mach *machine.Machine) (*sim.Costs, error) {
+	if c.Costs == "" {
+		return sim.CostsFor(mach.Name)
+	}
+	return sim.LoadCosts(c.Costs)
+}
+
+func cgroupSettings(c *Cell) ([]sim.CgroupSetting, error) {
+	var out []sim.CgroupSetting
+	for i, s := range c.Cgroups {
+		if s.File == "" {
+			continue
+		}
+		field := fmt.Sprintf("cgroups[%d]", i)
+		if s.File != "cpu.weight" && s.File != "cpu.idle" {
+			return nil, &FieldError{field, fmt.Errorf("%s of cgroup %s is not simulated; there are cpu.weight and cpu.idle", s.File, s.Path)}
+		}
+		value, err := strconv.ParseInt(s.Value, 10, 64)
+		if err != nil {
+			return nil, &FieldError{field, fmt.Errorf("%s of cgroup %s must be a whole number, not %q", s.File, s.Path, s.Value)}
+		}
+		out = append(out, sim.CgroupSetting{Path: s.Path, File: s.File, Value: value})
+	}
+	return out, nil
+}

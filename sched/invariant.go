@@ -1,0 +1,197 @@
+package sched
+
+import "fmt"
+
+// CheckInvariants verifies that the scheduler's counters equal what they
+// count, that every queued task is in exactly one place, and that virtual time
+// keeps its rules. It returns the first violation. It is meant for tests and
+// for builds with the invariants tag: its cost grows with everything there is.
+func (s *Scheduler) CheckInvariants() error {
+	for cpu := range s.rqs {
+		if err := s.checkRunqueue(&s.rqs[cpu]); err != nil {
+			return fmt.Errorf("CPU %d: %w", cpu, err)
+		}
+	}
+	return nil
+}
+
+func (s *Scheduler) checkRunqueue(rq *runqueue) error {
+	cpu := int(rq.cpu)
+	switch {
+	case s.idle.Has(cpu) != (rq.online && rq.idleCPU()):
+		return fmt.Errorf("idle mask says %v", s.idle.Has(cpu))
+	case s.schedIdle.Has(cpu) != rq.schedIdle():
+		return fmt.Errorf("sched-idle mask says %v", s.schedIdle.Has(cpu))
+	case rq.curr != nil && (!rq.curr.queued || rq.curr.cpu != rq.cpu):
+		return fmt.Errorf("running task %d is not queued here", rq.curr.ID)
+	case (rq.wakeHead != nil) != rq.wakePending:
+		return fmt.Errorf("wake list and pending flag disagree")
+	}
+	if err := s.checkTaskList(rq); err != nil {
+		return err
+	}
+	for _, g := range s.groups {
+		q := g.queues[cpu]
+		if err := s.checkQueue(q); err != nil {
+			return fmt.Errorf("group %s: %w", g.name, err)
+		}
+		if err := q.checkLinks(); err != nil {
+			return fmt.Errorf("group %s: %w", g.name, err)
+		}
+	}
+	if err := rq.checkRunning(); err != nil {
+		return err
+	}
+	if rq.nr != rq.cfs.h {
+		return fmt.Errorf("nr_running %d but %d tasks below the root queue", rq.nr, rq.cfs.h)
+	}
+	return nil
+}
+
+func (s *Scheduler) checkTaskList(rq *runqueue) error {
+	n, estimate := int32(0), int64(0)
+	for t := rq.lruHead; t != nil; t = t.lruNext {
+		n++
+		estimate += t.utilEstimate()
+		if t.cpu != rq.cpu || !t.queued {
+			return fmt.Errorf("task %d is on the migratable list but queued=%v on CPU %d", t.ID, t.queued, t.cpu)
+		}
+		if !t.se.onRQ {
+			return fmt.Errorf("task %d is listed but its entity is not queued", t.ID)
+		}
+		if n > rq.nr {
+			return fmt.Errorf("more than %d tasks on the migratable list", rq.nr)
+		}
+	}
+	if n != rq.nr {
+		return fmt.Errorf("%d tasks on the migratable list, nr_running %d", n, rq.nr)
+	}
+	if estimate != rq.utilEst {
+		return fmt.Errorf("util_est %d, Σ of the queued tasks %d", rq.utilEst, estimate)
+	}
+	return nil
+}
+
+// checkRunning verifies that exactly the chain of entities above the running
+// task is current on its queues.
+func (rq *runqueue) checkRunning() error {
+	for _, q := range rq.leaf {
+		if !q.onLeafList {
+			return fmt.Errorf("a queue is on the list of queues with load but does not know it")
+		}
+	}
+	if rq.curr == nil {
+		if rq.cfs.curr != nil {
+			return fmt.Errorf("idle, but an entity is current on the root queue")
+		}
+		return nil
+	}
+	for se := &rq.curr.se; se != nil; se = se.parent {
+		if se.cfs.curr != se {
+			return fmt.Errorf("task %d runs, but %d levels above the root another entity is current",
+				rq.curr.ID, se.depth)
+		}
+	}
+	return nil
+}
+
+// checkLinks verifies what a queue says about its buddies, its group's entity
+// and its own load.
+func (q *cfsRQ) checkLinks() error {
+	for _, buddy := range [...]*Entity{q.next, q.last, q.skip} {
+		if buddy != nil && (buddy.cfs != q || !buddy.onRQ) {
+			return fmt.Errorf("a buddy is not queued here")
+		}
+	}
+	a := &q.avg
+	switch {
+	case q.se != nil && q.se.onRQ != (q.nr > 0):
+		return fmt.Errorf("%d entities queued, but queued=%v of the group's entity", q.nr, q.se.onRQ)
+	case q.curr != nil && q.se != nil && q.parent.curr != q.se:
+		return fmt.Errorf("an entity is current below a group that is not")
+	case q.nr > 0 && !q.onLeafList:
+		return fmt.Errorf("queued entities, but not on the list of queues with load")
+	case a.loadAvg < 0 || a.utilAvg < 0 || a.runnableAvg < 0 || q.runnableLoadAvg < 0:
+		return fmt.Errorf("negative average: load %d, util %d, runnable %d", a.loadAvg, a.utilAvg, a.runnableAvg)
+	}
+	return nil
+}
+
+func (s *Scheduler) checkQueue(q *cfsRQ) error {
+	var sum countedQueue
+	last := int64(0)
+	for i, sl := range q.line.slots {
+		se := sl.se
+		switch {
+		case sl.key != se.vruntime:
+			return fmt.Errorf("an entity's vruntime changed while it was on the timeline")
+		case i > 0 && sl.key > last:
+			return fmt.Errorf("timeline out of order")
+		case se.cfs != q || !se.onRQ || se == q.curr:
+			return fmt.Errorf("the timeline holds an entity that is elsewhere")
+		}
+		last = sl.key
+		sum.add(s, se)
+	}
+	if c := q.curr; c != nil && c.onRQ {
+		sum.add(s, c)
+	}
+	switch {
+	case sum.nr != q.nr || sum.idleNr != q.idleNr:
+		return fmt.Errorf("counts %d/%d entities, holds %d/%d", q.nr, q.idleNr, sum.nr, sum.idleNr)
+	case sum.load != q.load:
+		return fmt.Errorf("load weight %d, Σ of its entities %d", q.load, sum.load)
+	case sum.h != q.h || sum.hIdle != q.hIdle:
+		return fmt.Errorf("H %d Hidle %d, but below are %d and %d", q.h, q.hIdle, sum.h, sum.hIdle)
+	}
+	return nil
+}
+
+// countedQueue is what a queue's counters should be.
+type countedQueue struct {
+	nr, idleNr, h, hIdle int32
+	load                 int64
+}
+
+func (c *countedQueue) add(s *Scheduler, se *Entity) {
+	c.nr++
+	c.load += se.weight
+	if s.idleClassed(se) {
+		c.idleNr++
+	}
+	switch {
+	case se.isTask():
+		c.h++
+		if se.task.policy == PolicyIdle {
+			c.hIdle++
+		}
+	case se.my.idle:
+		c.h += se.my.h
+		c.hIdle += se.my.h
+	default:
+		c.h += se.my.h
+		c.hIdle += se.my.hIdle
+	}
+}
+
+// IdleBesideWaiting counts idle CPUs that a task waiting on some other CPU's
+// queue may use: how far the machine is from conserving work right now.
+func (s *Scheduler) IdleBesideWaiting() int {
+	if s.idle.Empty() {
+		return 0
+	}
+	waiting := 0
+	idle := s.idle.Count()
+	for cpu := range s.rqs {
+		rq := &s.rqs[cpu]
+		if rq.nr < 2 {
+			continue
+		}
+		for t := rq.lruHead; t != nil && waiting < idle; t = t.lruNext {
+			if t != rq.curr && t.allowed.Intersects(s.idle) {
+				waiting++
+			}
+		}
+	}
+	return waiting
+}

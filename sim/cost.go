@@ -1,0 +1,215 @@
+package sim
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/schedlab/schedlab/sched"
+)
+
+// Costs says how long everything takes that is not the task's own work, in
+// nanoseconds of an otherwise idle core unless a field says otherwise. The
+// numbers, their units and where they come from are data: costs/*.json.
+type Costs struct {
+	Name  string
+	Sched sched.Prices
+
+	SwitchProcess, SwitchThread, SwitchIdle int64 // schedule and switch: other address space, same, from or to idle
+	Wakeup                                  int64 // try_to_wake_up without the placement search
+	QueueLockHold                           int64 // a run-queue lock held by a wakeup or switch
+	IPISend, IPIDeliver, IPIHandle          int64
+	Tick, TimerInterrupt                    int64
+	TimerSlack                              int64
+
+	Syscall              int64
+	PipeWrite, PipeRead  int64
+	UnixSend, UnixRecv   int64
+	Poll                 int64
+	CopyPerKiB           int64
+	NewPage              int64
+	LockLines            int64 // contended cache lines of one channel operation (a count)
+	LineLLC, LineRemote  int64 // one line moved between cores of an LLC, and between LLCs
+	ForkProcess          int64
+	ForkThread           int64
+	ExitProcess          int64
+	ExitThread           int64
+	Reap                 int64
+	RefillCore           int64 // per KiB of footprint: others ran on this CPU meanwhile
+	RefillLLC            int64 // per KiB: the task comes from another core of the LLC
+	RefillRemote         int64 // per KiB: it comes from another LLC or node
+	SMTSpeed             int64 // speed of each of two busy siblings, 1024 = alone
+	IdleShallow          int64 // exit latency of polling or C1
+	IdleMedium, IdleDeep int64 // exit latencies of C1E and C6
+	MediumAfter          int64 // idle time after which a CPU has gone to the medium state
+	DeepAfter            int64
+}
+
+// costField ties a name in a cost file to a field and its unit.
+type costField struct {
+	name, unit string
+	field      func(*Costs) *int64
+}
+
+var costFields = []costField{
+	{"search", "ns", func(c *Costs) *int64 { return &c.Sched.Search }},
+	{"probe", "ns", func(c *Costs) *int64 { return &c.Sched.Probe }},
+	{"sibling_probe", "ns", func(c *Costs) *int64 { return &c.Sched.SiblingProbe }},
+	{"domain_step", "ns", func(c *Costs) *int64 { return &c.Sched.DomainStep }},
+	{"affine_check", "ns", func(c *Costs) *int64 { return &c.Sched.AffineCheck }},
+	{"group_cpu", "ns", func(c *Costs) *int64 { return &c.Sched.GroupCPU }},
+	{"task_examined", "ns", func(c *Costs) *int64 { return &c.Sched.TaskExamined }},
+	{"task_moved", "ns", func(c *Costs) *int64 { return &c.Sched.TaskMoved }},
+	{"remote_lock", "ns", func(c *Costs) *int64 { return &c.Sched.RemoteLock }},
+	{"blocked_update", "ns", func(c *Costs) *int64 { return &c.Sched.BlockedUpdate }},
+	{"shared_line_write", "ns", func(c *Costs) *int64 { return &c.Sched.SharedLineWrite }},
+	{"switch_process", "ns", func(c *Costs) *int64 { return &c.SwitchProcess }},
+	{"switch_thread", "ns", func(c *Costs) *int64 { return &c.SwitchThread }},
+	{"switch_idle", "ns", func(c *Costs) *int64 { return &c.SwitchIdle }},
+	{"wakeup", "ns", func(c *Costs) *int64 { return &c.Wakeup }},
+	{"queue_lock_hold", "ns", func(c *Costs) *int64 { return &c.QueueLockHold }},
+	{"ipi_send", "ns", func(c *Costs) *int64 { return &c.IPISend }},
+	{"ipi_deliver", "ns", func(c *Costs) *int64 { return &c.IPIDeliver }},
+	{"ipi_handle", "ns", func(c *Costs) *int64 { return &c.IPIHandle }},
+	{"tick", "ns", func(c *Costs) *int64 { return &c.Tick }},
+	{"timer_interrupt", "ns", func(c *Costs) *int64 { return &c.TimerInterrupt }},
+	{"timer_slack", "ns", func(c *Costs) *int64 { return &c.TimerSlack }},
+	{"syscall", "ns", func(c *Costs) *int64 { return &c.Syscall }},
+	{"pipe_write", "ns", func(c *Costs) *int64 { return &c.PipeWrite }},
+	{"pipe_read", "ns", func(c *Costs) *int64 { return &c.PipeRead }},
+	{"unix_send", "ns", func(c *Costs) *int64 { return &c.UnixSend }},
+	{"unix_recv", "ns", func(c *Costs) *int64 { return &c.UnixRecv }},
+	{"poll", "ns", func(c *Costs) *int64 { return &c.Poll }},
+	{"copy_per_kib", "ns/KiB", func(c *Costs) *int64 { return &c.CopyPerKiB }},
+	{"new_page", "ns", func(c *Costs) *int64 { return &c.NewPage }},
+	{"lock_lines", "lines", func(c *Costs) *int64 { return &c.LockLines }},
+	{"line_llc", "ns", func(c *Costs) *int64 { return &c.LineLLC }},
+	{"line_remote", "ns", func(c *Costs) *int64 { return &c.LineRemote }},
+	{"fork_process", "ns", func(c *Costs) *int64 { return &c.ForkProcess }},
+	{"fork_thread", "ns", func(c *Costs) *int64 { return &c.ForkThread }},
+	{"exit_process", "ns", func(c *Costs) *int64 { return &c.ExitProcess }},
+	{"exit_thread", "ns", func(c *Costs) *int64 { return &c.ExitThread }},
+	{"reap", "ns", func(c *Costs) *int64 { return &c.Reap }},
+	{"refill_core", "ns/KiB", func(c *Costs) *int64 { return &c.RefillCore }},
+	{"refill_llc", "ns/KiB", func(c *Costs) *int64 { return &c.RefillLLC }},
+	{"refill_remote", "ns/KiB", func(c *Costs) *int64 { return &c.RefillRemote }},
+	{"smt_speed", "1/1024", func(c *Costs) *int64 { return &c.SMTSpeed }},
+	{"idle_shallow", "ns", func(c *Costs) *int64 { return &c.IdleShallow }},
+	{"idle_medium", "ns", func(c *Costs) *int64 { return &c.IdleMedium }},
+	{"idle_deep", "ns", func(c *Costs) *int64 { return &c.IdleDeep }},
+	{"medium_after", "ns", func(c *Costs) *int64 { return &c.MediumAfter }},
+	{"deep_after", "ns", func(c *Costs) *int64 { return &c.DeepAfter }},
+}
+
+// costFile is the JSON form: every parameter with its unit and its source. A
+// file with a base overrides some of another file's parameters.
+type costFile struct {
+	Base        string               `json:"base,omitempty"`
+	Description string               `json:"description"`
+	Parameters  map[string]parameter `json:"parameters"`
+}
+
+type parameter struct {
+	Value  int64  `json:"value"`
+	Unit   string `json:"unit"`
+	Source string `json:"source"`
+}
+
+//go:embed costs/*.json
+var costFiles embed.FS
+
+const defaultCosts = "default"
+
+// LoadCosts returns the built-in cost file of that name.
+func LoadCosts(name string) (*Costs, error) {
+	text, err := costFiles.ReadFile("costs/" + name + ".json")
+	if err != nil {
+		return nil, fmt.Errorf("no cost file %q; there are %s", name, strings.Join(CostNames(), ", "))
+	}
+	return parseCosts(name, text)
+}
+
+// CostsFor returns the cost file of a machine, the default one if it has none
+// of its own.
+func CostsFor(machineName string) (*Costs, error) {
+	for _, name := range CostNames() {
+		if name == machineName {
+			return LoadCosts(name)
+		}
+	}
+	return LoadCosts(defaultCosts)
+}
+
+// CostNames lists the built-in cost files.
+func CostNames() []string {
+	entries, err := costFiles.ReadDir("costs")
+	if err != nil {
+		return nil
+	}
+	names := make([]string, 0, len(entries))
+	for _, e := range entries {
+		names = append(names, strings.TrimSuffix(e.Name(), ".json"))
+	}
+	sort.Strings(names)
+	return names
+}
+
+func parseCosts(name string, text []byte) (*Costs, error) {
+	var file costFile
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&file); err != nil {
+		return nil, fmt.Errorf("cost file %s: %w", name, err)
+	}
+	costs := &Costs{}
+	if file.Base != "" {
+		base, err := LoadCosts(file.Base)
+		if err != nil {
+			return nil, fmt.Errorf("cost file %s: base: %w", name, err)
+		}
+		costs = base
+	}
+	costs.Name = name
+	if err := file.applyTo(costs); err != nil {
+		return nil, fmt.Errorf("cost file %s: %w", name, err)
+	}
+	return costs, nil
+}
+
+func (f *costFile) applyTo(c *Costs) error {
+	known := make(map[string]bool, len(costFields))
+	for _, field := range costFields {
+		known[field.name] = true
+		p, given := f.Parameters[field.name]
+		switch {
+		case !given && f.Base == "":
+			return fmt.Errorf("parameter %s (%s) is missing", field.name, field.unit)
+		case !given:
+			continue
+		case p.Unit != field.unit:
+			return fmt.Errorf("parameter %s must be in %s, not %q", field.name, field.unit, p.Unit)
+		case p.Source == "":
+			return fmt.Errorf("parameter %s needs a source", field.name)
+		case p.Value < 0:
+			return fmt.Errorf("parameter %s is negative", field.name)
+		}
+		*field.field(c) = p.Value
+	}
+	names := make([]string, 0, len(f.Parameters))
+	for name := range f.Parameters {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		if !known[name] {
+			return fmt.Errorf("unknown parameter %q", name)
+		}
+	}
+	if c.SMTSpeed < 1 || c.SMTSpeed > fullSpeed {
+		return fmt.Errorf("smt_speed must be between 1 and %d", fullSpeed)
+	}
+	return nil
+}

@@ -1,0 +1,233 @@
+package sim
+
+import "github.com/schedlab/schedlab/workload"
+
+// begin finds the next instruction of a task that takes time and returns how
+// much, in full-speed nanoseconds. Loops and marks take none.
+func (m *Sim) begin(c *cpu, t *task) int64 {
+	for {
+		in := &t.prog[t.pc]
+		switch in.Op {
+		case workload.OpWrite, workload.OpRead, workload.OpPoll:
+			return m.beginTransfer(c, t, in)
+		case workload.OpLoop:
+			t.loops[in.Slot]++
+			if t.loops[in.Slot] < in.N {
+				t.pc = in.Target
+				continue
+			}
+			t.loops[in.Slot] = 0
+		case workload.OpMark:
+			m.marks[in.N] = m.now
+		case workload.OpRun:
+			return in.N
+		case workload.OpRunRandom:
+			return t.uniform(in)
+		case workload.OpSleep, workload.OpSleepRandom:
+			return m.costs.Syscall
+		case workload.OpFork:
+			return m.beginFork(t, &m.tasks[in.N])
+		case workload.OpWaitChildren:
+			if int(t.reaped) < len(t.children) {
+				return m.beginWait(t)
+			}
+		case workload.OpExit:
+			t.sched.MarkExiting()
+			return m.exitCost(t)
+		}
+		t.pc++
+	}
+}
+
+func (t *task) uniform(in *workload.Instr) int64 {
+	return in.N + t.rng.Int64N(in.M-in.N+1)
+}
+
+// beginTransfer prices one channel call: the call itself, the copy, the cache
+// lines that another CPU touched last, and the wait for whoever is inside.
+func (m *Sim) beginTransfer(c *cpu, t *task, in *workload.Instr) int64 {
+	st := &m.channels[in.Chan]
+	if t.left == 0 {
+		t.left = in.N
+	}
+	cost := m.channelCost(st, in, t)
+	start := m.now + c.debt
+	if st.freeAt > start {
+		cost += st.freeAt - start
+	}
+	st.freeAt = start + cost
+	if st.lastCPU != c.id && st.lastCPU >= 0 {
+		cost += m.costs.LockLines * m.lineCost(c.id, st.lastCPU)
+	}
+	return cost
+}
+
+// channelCost is the price of the call without contention. A call that will
+// sleep does half of its work before and the rest when it continues.
+func (m *Sim) channelCost(st *channelState, in *workload.Instr, t *task) int64 {
+	base, copied := int64(0), t.left*m.costs.CopyPerKiB>>10
+	switch in.Op {
+	case workload.OpWrite:
+		base = st.writeCost
+	case workload.OpRead:
+		base = st.readCost
+		if !t.resumed && !st.ch.Readable() {
+			return m.costs.Syscall + base/2
+		}
+	default:
+		base, copied = m.costs.Poll, 0
+	}
+	if t.resumed {
+		return base/2 + copied
+	}
+	return m.costs.Syscall + base + copied
+}
+
+func (m *Sim) beginFork(t, child *task) int64 {
+	if child.isThreadOf(t) {
+		return m.costs.ForkThread
+	}
+	return m.costs.ForkProcess
+}
+
+func (m *Sim) beginWait(t *task) int64 {
+	if t.reapable() {
+		return m.costs.Reap
+	}
+	return m.costs.Syscall
+}
+
+func (m *Sim) exitCost(t *task) int64 {
+	if t.parent != nil && t.isThreadOf(t.parent) {
+		return m.costs.ExitThread
+	}
+	return m.costs.ExitProcess
+}
+
+// complete applies the instruction whose time has passed. It reports whether
+// the task goes to sleep now.
+func (m *Sim) complete(c *cpu, t *task) (blocks bool) {
+	in := c.instr
+	switch in.Op {
+	case workload.OpWrite, workload.OpRead, workload.OpPoll:
+		return m.completeTransfer(c, t, in)
+	case workload.OpSleep:
+		m.armTimer(c, t, in.N)
+		return true
+	case workload.OpSleepRandom:
+		m.armTimer(c, t, t.uniform(in))
+		return true
+	case workload.OpFork:
+		m.fork(c, t, &m.tasks[in.N])
+	case workload.OpWaitChildren:
+		return t.reapOrWait()
+	case workload.OpExit:
+		m.exit(c, t)
+		return true
+	}
+	t.pc++
+	return false
+}
+
+func (m *Sim) completeTransfer(c *cpu, t *task, in *workload.Instr) (blocks bool) {
+	st := &m.channels[in.Chan]
+	out := &m.out
+	switch in.Op {
+	case workload.OpWrite:
+		st.ch.Write(t.id, int32(t.left), t.resumed, out)
+	case workload.OpRead:
+		st.ch.Read(t.id, int32(t.left), t.resumed, out)
+	default:
+		st.ch.Poll(t.id, t.resumed, out)
+	}
+	st.lastCPU = c.id
+	c.debt += int64(out.NewPages) * m.costs.NewPage
+	t.left -= int64(out.Moved)
+	for i := range out.Wakes {
+		w := out.Wakes[i]
+		m.wake(c, &m.tasks[w.Task], w.Sync)
+	}
+	if out.Blocked {
+		t.resumed = true
+		return true
+	}
+	t.resumed = false
+	if in.Op == workload.OpRead && t.left > 0 {
+		return false // a short read: the program calls again
+	}
+	if in.Op == workload.OpWrite {
+		m.result.Messages++
+	}
+	t.left = 0
+	t.pc++
+	return false
+}
+
+// reapOrWait takes one exited child; without one the parent sleeps until the
+// next exit.
+func (t *task) reapOrWait() (blocks bool) {
+	if t.reapable() {
+		t.reaped++
+		t.zombies--
+		if int(t.reaped) == len(t.children) {
+			t.pc++
+		}
+		return false
+	}
+	t.waiting = true
+	return true
+}
+
+func (m *Sim) fork(c *cpu, parent, child *task) {
+	child.parent = parent
+	parent.children = append(parent.children, child)
+	child.started = true
+	child.wokenAt = m.now
+	m.sched.Fork(m.now, int(c.id), parent.sched, child.sched)
+	m.chargeWork(c)
+}
+
+// exit ends a task; a parent asleep in wait is woken, by a process with the
+// sync hint, by a thread through its join futex without (ipc-and-benchmarks.md 0.2).
+func (m *Sim) exit(c *cpu, t *task) {
+	t.exited = true
+	if !t.background {
+		m.foreground--
+	}
+	p := t.parent
+	if p == nil {
+		return
+	}
+	p.zombies++
+	if p.waiting && p.reapable() {
+		p.waiting = false
+		m.wake(c, p, !t.isThreadOf(p))
+	}
+}
+
+// wake makes a sleeping task runnable from CPU c; what the wakeup costs is
+// charged to c.
+func (m *Sim) wake(c *cpu, t *task, sync bool) {
+	t.wokenAt = m.now
+	c.debt += m.costs.Wakeup
+	cpu := m.sched.Wake(m.now, int(c.id), t.sched, sync)
+	m.lockQueue(c, cpu)
+	m.chargeWork(c)
+	m.result.Wakeups++
+}
+
+// chargeWork turns what the scheduler has just done into time of CPU c.
+func (m *Sim) chargeWork(c *cpu) { c.debt += m.sched.TakeCost() }
+
+// lockQueue waits for a CPU's run-queue lock and holds it for one enqueue or
+// pick.
+func (m *Sim) lockQueue(c *cpu, cpu int) {
+	start := m.now + c.debt
+	free := m.queueFree[cpu]
+	if free > start {
+		c.debt += free - start
+		m.result.LockWaitNS += free - start
+		start = free
+	}
+	m.queueFree[cpu] = start + m.costs.QueueLockHold
+}

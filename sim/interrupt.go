@@ -1,0 +1,173 @@
+package sim
+
+// timer wakes a task that sleeps: anywhere between soft and hard, at the
+// first timer interrupt of its CPU after soft (ipc-and-benchmarks.md 5).
+type timer struct {
+	soft, hard int64
+	task       *task
+}
+
+func (m *Sim) armTimer(c *cpu, t *task, sleep int64) {
+	soft := m.now + c.debt + sleep
+	c.timers = append(c.timers, timer{soft, soft + m.costs.TimerSlack, t})
+	c.timerAt = min(c.timerAt, soft+m.costs.TimerSlack)
+}
+
+// step handles everything that is due on CPU c, in the order of
+// mechanisms.md 15.1: timers and IPIs, the tick, softirq, then the end of the
+// running instruction, and last the reschedule that any of them asked for.
+func (m *Sim) step(c *cpu) {
+	m.acting = c
+	now := m.now
+	if c.end <= now && c.nextTick > now && c.ipiAt > now && c.timerAt > now {
+		m.finishInstruction(c)
+		m.requeue(c)
+		return
+	}
+	if c.timerAt <= now {
+		c.debt += m.costs.TimerInterrupt
+		m.fireTimers(c)
+	}
+	if c.ipiAt <= now {
+		m.receiveIPI(c)
+	}
+	if c.nextTick <= now {
+		m.tick(c)
+	}
+	if c.task != nil && c.end <= now {
+		m.finishInstruction(c)
+	} else if c.needResched && (c.task == nil || m.preemptible(c.task)) {
+		m.reschedule(c, false)
+	} else {
+		c.payDebt(now)
+	}
+	m.requeue(c)
+}
+
+// finishInstruction completes the running instruction and starts the next
+// one, of this task or of another.
+func (m *Sim) finishInstruction(c *cpu) {
+	t := c.task
+	c.end = never
+	blocks := m.complete(c, t)
+	if blocks || c.needResched {
+		m.reschedule(c, blocks)
+		return
+	}
+	m.resume(c, t)
+}
+
+func (m *Sim) fireTimers(c *cpu) {
+	now := m.now
+	kept := c.timers[:0]
+	next := int64(never)
+	for _, tm := range c.timers {
+		if tm.soft > now {
+			kept = append(kept, tm)
+			next = min(next, tm.hard)
+			continue
+		}
+		tm.task.pc++
+		m.wake(c, tm.task, false)
+	}
+	c.timers = kept
+	c.timerAt = next
+}
+
+func (m *Sim) tick(c *cpu) {
+	m.sampleConservation()
+	c.debt += m.costs.Tick
+	if len(c.timers) > 0 {
+		m.fireTimers(c) // the tick is a timer interrupt too
+	}
+	m.sched.Tick(m.now, int(c.id))
+	m.chargeWork(c)
+	if c.softirq {
+		c.softirq = false
+		m.sched.BalanceSoftirq(m.now, int(c.id))
+		m.chargeWork(c)
+	}
+	c.nextTick = m.nextTickAfter(m.now)
+	if c.task == nil && !c.needResched {
+		m.sched.StopTick(m.now, int(c.id))
+		m.chargeWork(c)
+		c.nextTick = never
+	}
+}
+
+func (m *Sim) nextTickAfter(now int64) int64 {
+	jiffy := now*m.hz/1_000_000_000 + 1
+	return (jiffy*1_000_000_000 + m.hz - 1) / m.hz
+}
+
+func (m *Sim) receiveIPI(c *cpu) {
+	c.ipiAt = never
+	c.debt += m.costs.IPIHandle
+	if m.sched.WakeListPending(int(c.id)) {
+		m.sched.HandleWakeList(m.now, int(c.id))
+	}
+	if c.nohzKick {
+		c.nohzKick = false
+		m.sched.NohzBalance(m.now, int(c.id))
+	}
+	m.chargeWork(c)
+	if c.stopper {
+		m.runStopper(c)
+	}
+}
+
+// runStopper lets the migration thread push a task away; it interrupts
+// whatever runs, in user mode or not.
+func (m *Sim) runStopper(c *cpu) {
+	c.stopper = false
+	if c.task != nil && c.end != never {
+		m.suspend(c, c.task)
+	}
+	c.debt += 2 * m.costs.SwitchThread
+	m.sched.ActiveBalance(m.now, int(c.id))
+	m.chargeWork(c)
+	if m.sched.Current(int(c.id)) == nil {
+		c.end = never // the task was put back on the queue, or moved
+		m.reschedule(c, false)
+	}
+}
+
+// sendIPI interrupts another CPU; an idle one must first wake up.
+func (m *Sim) sendIPI(target *cpu) {
+	m.acting.debt += m.costs.IPISend
+	at := m.now + m.acting.debt + m.costs.IPIDeliver
+	if target.task == nil {
+		at = max(at, target.idleReady)
+		at += m.exitLatency(target, at)
+	}
+	if at < target.ipiAt {
+		target.ipiAt = at
+		m.requeue(target)
+	}
+	m.result.IPIs++
+}
+
+// driver receives what the scheduler wants; see [sched.Driver].
+type driver struct{ *Sim }
+
+func (d driver) Resched(cpu int) {
+	c := &d.cpus[cpu]
+	c.needResched = true
+	if c != d.acting {
+		d.sendIPI(c)
+	}
+}
+
+func (d driver) WakeIPI(cpu int) { d.sendIPI(&d.cpus[cpu]) }
+
+func (d driver) NohzKick(cpu int) {
+	d.cpus[cpu].nohzKick = true
+	d.sendIPI(&d.cpus[cpu])
+}
+
+func (d driver) StopperKick(cpu int) {
+	d.cpus[cpu].stopper = true
+	d.sendIPI(&d.cpus[cpu])
+}
+
+func (d driver) BalanceSoftirq(cpu int) { d.cpus[cpu].softirq = true }

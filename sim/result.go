@@ -1,0 +1,83 @@
+package sim
+
+import (
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/schedlab/schedlab/sched"
+	"github.com/schedlab/schedlab/workload"
+)
+
+// Result is what one run measured. Times are virtual nanoseconds.
+type Result struct {
+	Observation workload.Observation
+	End         int64
+
+	Events     int64 // what the main loop handled
+	Switches   int64 // changes of the running task, idle included
+	Messages   int64 // completed writes
+	Wakeups    int64
+	IPIs       int64
+	Migrations [numDistances]int64 // by distance; SameCPU stays 0
+
+	// WakeLatency is from a wakeup to the moment the task runs.
+	WakeLatency *hdrhistogram.Histogram
+
+	BusyNS     int64 // Σ over CPUs of the time a task was on it
+	IdleNS     int64 // the rest
+	KernelNS   int64 // switching, waking, ticks: what was not the tasks' own instructions
+	RefillNS   int64 // of that, cold caches
+	LockWaitNS int64 // of that, waiting for run-queue locks
+
+	// UnconservedNS is idle CPU time during which a task that could have used
+	// it waited on another CPU's queue, sampled at every jiffy.
+	UnconservedNS int64
+
+	Sched sched.CPUStats // Σ over CPUs
+}
+
+// maxLatency bounds the latency histogram: nothing waits longer than 1000 s.
+const maxLatency = 1_000_000_000_000
+
+func newResult() Result {
+	return Result{WakeLatency: hdrhistogram.New(1, maxLatency, 2)}
+}
+
+func (m *Sim) recordLatency(ns int64) {
+	// Values are clamped into the histogram's range, so that it cannot fail.
+	_ = m.result.WakeLatency.RecordValue(min(max(1, ns), maxLatency))
+}
+
+// sampleConservation looks once a jiffy for idle CPUs beside waiting tasks.
+func (m *Sim) sampleConservation() {
+	if m.now <= m.sampledAt {
+		return
+	}
+	span := m.now - m.sampledAt
+	m.sampledAt = m.now
+	if idle := m.sched.IdleBesideWaiting(); idle > 0 {
+		m.result.UnconservedNS += int64(idle) * span
+	}
+}
+
+// finish closes the books at the end of a run.
+func (m *Sim) finish() *Result {
+	r := &m.result
+	r.End = m.now
+	for i := range m.cpus {
+		c := &m.cpus[i]
+		if c.task != nil {
+			c.busyNS += m.now - c.busySince
+		}
+		r.BusyNS += c.busyNS
+		r.KernelNS += c.kernelNS
+		r.Sched.Add(m.sched.Stats(i))
+	}
+	r.IdleNS = m.now*int64(m.online) - r.BusyNS
+	r.Observation = workload.Observation{Marks: m.marks, EndTime: m.now, Messages: r.Messages}
+	for i := range m.tasks {
+		if t := &m.tasks[i]; !t.background {
+			r.Observation.Work = append(r.Observation.Work, m.sched.RunTime(m.now, t.sched))
+		}
+	}
+	return r
+}

@@ -1,0 +1,126 @@
+package sim
+
+import "github.com/schedlab/schedlab/workload"
+
+// reschedule switches CPU c to the task that the scheduler picks. block says
+// that the running task goes to sleep.
+func (m *Sim) reschedule(c *cpu, block bool) {
+	prev := c.task
+	if prev != nil && !block {
+		m.suspend(c, prev)
+	}
+	m.lockQueue(c, int(c.id))
+	next := m.sched.Schedule(m.now, int(c.id), block)
+	c.needResched = false
+	m.chargeWork(c)
+	if next == nil {
+		m.enterIdle(c, prev)
+		return
+	}
+	t := &m.tasks[next.Ref]
+	if t != prev {
+		m.switchTo(c, prev, t)
+	}
+	m.resume(c, t)
+}
+
+// suspend saves how far the running task's instruction is.
+func (m *Sim) suspend(c *cpu, t *task) {
+	if c.end == never {
+		return // between two instructions
+	}
+	c.progress(m.now)
+	t.opWork = min(c.work, c.opWork)
+	t.begun = true
+}
+
+// resume continues a task where it stands.
+func (m *Sim) resume(c *cpu, t *task) {
+	op := t.opWork
+	if t.begun {
+		t.begun = false
+	} else {
+		op = m.begin(c, t)
+	}
+	c.instr = &t.prog[t.pc]
+	c.kernelNS += c.debt
+	c.startSegment(m.now, c.debt+op, op)
+	c.debt = 0
+}
+
+func (m *Sim) switchTo(c *cpu, prev, t *task) {
+	m.result.Switches++
+	switch {
+	case prev == nil:
+		c.debt += m.costs.SwitchIdle
+		m.leaveIdle(c)
+	case t.isThreadOf(prev):
+		c.debt += m.costs.SwitchThread
+	default:
+		c.debt += m.costs.SwitchProcess
+	}
+	d := SameCPU
+	if t.lastCPU >= 0 {
+		d = m.distance(c.id, t.lastCPU)
+		if d != SameCPU {
+			m.result.Migrations[d]++
+		}
+	}
+	refill := m.refill(c, t, d)
+	c.debt += refill
+	m.result.RefillNS += refill
+	if t.wokenAt != never {
+		m.recordLatency(m.now + c.debt - refill - t.wokenAt)
+		t.wokenAt = never
+	}
+	c.task, c.lastTask, t.lastCPU = t, t, c.id
+	if prev == nil {
+		m.setBusy(c, true)
+	}
+}
+
+// enterIdle leaves the CPU without a task. Its tick goes on until it has
+// fired once in idle (mechanisms.md 15.2).
+func (m *Sim) enterIdle(c *cpu, prev *task) {
+	c.end = never
+	if prev == nil {
+		c.payDebt(m.now)
+		return
+	}
+	m.result.Switches++
+	c.kernelNS += c.debt
+	c.idleReady = m.now + c.debt
+	c.debt = 0
+	c.idleSince = m.now
+	c.task = nil
+	m.setBusy(c, false)
+}
+
+// leaveIdle restarts the tick if it was stopped.
+func (m *Sim) leaveIdle(c *cpu) {
+	if c.nextTick == never {
+		c.nextTick = m.nextTickAfter(m.now)
+	}
+}
+
+// exitLatency is how long an idle CPU takes to react, by how deep it has gone.
+func (m *Sim) exitLatency(c *cpu, at int64) int64 {
+	idle := at - c.idleSince
+	switch {
+	case idle >= m.costs.DeepAfter:
+		return m.costs.IdleDeep
+	case idle >= m.costs.MediumAfter:
+		return m.costs.IdleMedium
+	}
+	return m.costs.IdleShallow
+}
+
+// preemptible reports whether the segment may be interrupted by a reschedule:
+// user work always, kernel work only in a fully preemptible kernel.
+func (m *Sim) preemptible(t *task) bool {
+	switch t.prog[t.pc].Op {
+	case workload.OpRun, workload.OpRunRandom:
+		return true
+	}
+	return m.preemption == PreemptFull
+}

@@ -1,0 +1,80 @@
+package workload
+
+import (
+	"fmt"
+	"slices"
+)
+
+// while1 is a number of endless loops that run for a time
+// (ipc-and-benchmarks.md 6.10).
+type while1 struct {
+	tasks  int // 0: one per CPU
+	time   int64
+	nice   int
+	pinned bool
+}
+
+func newWhile1() *while1 { return &while1{time: 10e9} }
+
+const (
+	// spinChunk is how much work the loop does between two looks of the
+	// simulator at its program; it cannot be seen from outside.
+	spinChunk     = 1e9
+	spinFootprint = 1024
+)
+
+// Name implements [Benchmark].
+func (w *while1) Name() string { return "while1" }
+
+func (w *while1) options() []option {
+	return []option{
+		{"n", "", "N", "loops (one per CPU)", toInt(&w.tasks, 1, maxChildren)},
+		{"", "time", "SECONDS", "how long they run (10)", toSeconds(&w.time)},
+		{"", "nice", "K", "nice value of all of them (0)", toInt(&w.nice, -20, 19)},
+		{"", "pin", "", "loop i runs on CPU i only, counting around", toBool(&w.pinned, true)},
+	}
+}
+
+func (w *while1) check() error { return nil }
+
+// Build implements [Benchmark].
+func (w *while1) Build(machine Shape) (*Scenario, error) {
+	if machine.CPUs < 1 {
+		return nil, fmt.Errorf("while1: a machine with %d CPUs runs nothing", machine.CPUs)
+	}
+	s := &Scenario{
+		Programs:  []Program{{{Op: OpRun, N: spinChunk}, {Op: OpLoop, Target: 0, N: Forever}}},
+		TimeLimit: w.time,
+	}
+	count := w.tasks
+	if count == 0 {
+		count = machine.CPUs
+	}
+	for i := range count {
+		task := TaskSpec{Name: "while1", Process: int32(i), Nice: w.nice, Footprint: spinFootprint, StartCPU: AnyCPU}
+		if w.pinned {
+			task.StartCPU = i % machine.CPUs
+			task.Allowed = []int{task.StartCPU}
+		}
+		s.Tasks = append(s.Tasks, task)
+	}
+	return s, nil
+}
+
+// Report implements [Benchmark]. The real loop prints nothing; how fairly its
+// copies were served is what one wants to know of it.
+func (w *while1) Report(obs *Observation) Report {
+	if len(obs.Work) == 0 {
+		return Report{Failure: "the CPU time of its tasks was not recorded"}
+	}
+	var sum int64
+	for _, ns := range obs.Work {
+		sum += ns
+	}
+	mean := float64(sum) / float64(len(obs.Work)) / 1e9
+	text := fmt.Sprintf("while1: %d loops for %s; CPU seconds each: least %.3f, mean %.3f, most %.3f\n",
+		len(obs.Work), secondsText(obs.EndTime), float64(slices.Min(obs.Work))/1e9, mean, float64(slices.Max(obs.Work))/1e9)
+	return Report{Text: text, Metrics: []Metric{
+		{Statistic: "Amean", Unit: "seconds of CPU", Better: "higher", Value: mean},
+	}}
+}
