@@ -57,6 +57,10 @@ func (s *Scheduler) pickNext(rq *runqueue, prev *Task) *Task {
 		cfs = se.my
 	}
 	next := se.task
+	if next.delayed { // its stay ends here
+		s.deactivateTask(rq, next, dequeueSleep)
+		return s.pickNext(rq, prev)
+	}
 	if next != prev {
 		s.switchEntities(prev, se)
 	}

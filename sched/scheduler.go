@@ -20,6 +20,10 @@ type Config struct {
 	Prices        Prices
 	// Placement replaces the kernel's wakeup placement; nil keeps it.
 	Placement PlacementRule
+	// Dice returns random numbers for kernels whose newidle balancing rolls
+	// dice (NI_RANDOM). A driver passes its own seeded source; nil is a fixed
+	// sequence.
+	Dice func() uint32
 }
 
 // NewConfig returns the defaults of a kernel on a machine: its feature bits,
@@ -28,8 +32,8 @@ func NewConfig(m *machine.Machine, p *Profile) Config {
 	return Config{
 		Machine:  m,
 		Profile:  p,
-		Features: p.Defaults,
-		Tunables: defaultTunables(m.Online().Count()),
+		Features: p.Defaults | p.Borrowed,
+		Tunables: p.Tunables.defaults(m.Online().Count()),
 		HZ:       250,
 		Prices:   DefaultPrices(),
 	}
@@ -47,6 +51,7 @@ type Scheduler struct {
 	machine       *machine.Machine
 	driver        Driver
 	custom        PlacementRule
+	dice          func() uint32
 
 	now      int64 // ns
 	jiffies  int64
@@ -81,9 +86,12 @@ func New(cfg Config, driver Driver) (*Scheduler, error) {
 	s := &Scheduler{
 		profile: cfg.Profile, features: cfg.Features, tun: cfg.Tunables, hz: cfg.HZ,
 		preemptKernel: cfg.PreemptKernel, prices: cfg.Prices, machine: cfg.Machine,
-		driver: driver, custom: cfg.Placement,
+		driver: driver, custom: cfg.Placement, dice: cfg.Dice,
 		rqs: make([]runqueue, n), online: cfg.Machine.Online(),
 		idle: machine.NewCPUMask(n), schedIdle: machine.NewCPUMask(n),
+	}
+	if s.dice == nil {
+		s.dice = fixedDice()
 	}
 	s.root = s.newRootGroup()
 	s.groups = []*TaskGroup{s.root}
