@@ -26,6 +26,14 @@ type detachRules struct {
 	// shiftsUtil: failed passes also halve the utilization that is compared
 	// (v6.8, in the stable trees of v6.1).
 	shiftsUtil bool
+	// throttled reports whether throttling keeps a task from being moved.
+	throttled func(s *Scheduler, env *balanceEnv, t *Task) bool
+	// delayedOnlyForLoad: a task that waits for its delayed dequeue is moved
+	// only where load is to be moved; it would not use a CPU (v7.2).
+	delayedOnlyForLoad bool
+	// keepsIneligible: in a first attempt only tasks that could be picked are
+	// moved to a queue that is not empty (v7.2, PLACE_LAG).
+	keepsIneligible bool
 }
 
 // tooMuchFor halves the load with every failed pass (v5.5 and later).
@@ -35,9 +43,11 @@ func tooMuchFor(load, imbalance int64, failed int32) bool { return load>>uint(fa
 type migrateVerdict uint8
 
 const (
-	migrateThrottled migrateVerdict = iota // its group is throttled on one of the CPUs
-	migrateKthread                         // per-CPU kernel thread
-	migratePinned                          // not allowed on the destination
+	migrateThrottled  migrateVerdict = iota // its group is throttled on one of the CPUs
+	migrateDelayed                          // it sleeps, and its load is not wanted
+	migrateIneligible                       // it has had more than its share here
+	migrateKthread                          // per-CPU kernel thread
+	migratePinned                           // not allowed on the destination
 	migrateRunning
 	migrateHot
 	migrateCold   // moved: nothing speaks against it
@@ -50,7 +60,7 @@ func (v migrateVerdict) moves() bool { return v >= migrateCold }
 
 // String returns a short phrase for reports.
 func (v migrateVerdict) String() string {
-	return [...]string{"throttled", "per-CPU kthread", "not allowed", "running", "cache hot",
+	return [...]string{"throttled", "delayed", "not eligible", "per-CPU kthread", "not allowed", "running", "cache hot",
 		"cold", "hot, but forced", "active balance"}[v]
 }
 
@@ -59,8 +69,12 @@ func (v migrateVerdict) String() string {
 func (s *Scheduler) canMigrate(env *balanceEnv, t *Task) migrateVerdict {
 	rules := &s.profile.Balance
 	switch {
-	case s.throttledBetween(env, t):
+	case rules.detach.delayedOnlyForLoad && t.delayed && env.move != moveLoad:
+		return migrateDelayed
+	case t.group != s.root && rules.detach.throttled(s, env, t):
 		return migrateThrottled
+	case rules.detach.keepsIneligible && s.waitsForItsShare(env, t):
+		return migrateIneligible
 	case t.kthread && rules.detach.kthreadsStay:
 		return migrateKthread
 	case !t.allowed.Has(int(env.dst.cpu)):
@@ -78,9 +92,20 @@ func (s *Scheduler) canMigrate(env *balanceEnv, t *Task) migrateVerdict {
 	}
 }
 
-func (s *Scheduler) throttledBetween(env *balanceEnv, t *Task) bool {
-	return t.group != s.root &&
-		(s.throttledHierarchy(t.group.queues[env.src.cpu]) || s.throttledHierarchy(t.group.queues[env.dst.cpu]))
+// throttledBetween: on either of the two CPUs.
+func throttledBetween(s *Scheduler, env *balanceEnv, t *Task) bool {
+	return s.throttledHierarchy(t.group.queues[env.src.cpu]) || throttledAtDestination(s, env, t)
+}
+
+func throttledAtDestination(s *Scheduler, env *balanceEnv, t *Task) bool {
+	return s.throttledHierarchy(t.group.queues[env.dst.cpu])
+}
+
+// waitsForItsShare: the task is not eligible where it is, so it would not run
+// there soon, and its move would only let it evade the wait.
+func (s *Scheduler) waitsForItsShare(env *balanceEnv, t *Task) bool {
+	return env.d.nrBalanceFailed == 0 && s.features.Has(PlaceLag) &&
+		t.group.queues[env.dst.cpu].nr > 0 && !t.se.cfs.eligible(&t.se)
 }
 
 // cacheHot guesses whether a task would miss the cache of its CPU [task_hot].
@@ -107,7 +132,7 @@ func (s *Scheduler) consider(env *balanceEnv, t *Task) migrateVerdict {
 	s.work.TasksExamined++
 	v := s.canMigrate(env, t)
 	switch v {
-	case migrateThrottled, migrateKthread:
+	case migrateThrottled, migrateDelayed, migrateIneligible, migrateKthread:
 	case migratePinned:
 		env.flags |= envSomePinned
 		if env.idle != NewlyIdle && !env.has(envDstPinned|envActive) {

@@ -51,6 +51,7 @@ type Domain struct {
 	maxNewidleCost  int64 // ns
 	lastDecay       int64 // jiffies
 	avgScanCost     int64 // ns
+	newidle         newidleRate
 	nohzIdle        bool
 	balanced        BalanceStats
 }
@@ -61,6 +62,7 @@ func (d *Domain) has(f DomainFlag) bool { return d.Flags&f != 0 }
 type CPUGroup struct {
 	Span   machine.CPUMask
 	Weight int
+	Cores  int        // cores that have a CPU in it
 	Flags  DomainFlag // of the child domain
 	Next   *CPUGroup
 	Cap    *GroupCapacity

@@ -30,6 +30,27 @@ const (
 	UtilEstFastup
 	AltPeriod
 	BaseSlice
+	NIRandom // newidle balancing rolls dice for each domain
+	NIRate   // and looks at the rate of the passes
+	PlaceLag // the migration filter goes by it; placement by lag belongs to EEVDF
+
+	// Known to kernels, without effect here: see [Profile.Inert].
+	PlaceDeadlineInitial
+	PlaceRelDeadline
+	RunToParity
+	PreemptShort
+	PickBuddy
+	DelayDequeue
+	DelayZero
+	ParanoidAvg
+	HRTick
+	HRTickDL
+	DoubleTick
+	NontaskCapacity
+	WarnDoubleClock
+	RTPushIPI
+	RTRuntimeShare
+	LatencyWarn
 	numFeatures
 )
 
@@ -37,14 +58,17 @@ var featureNames = [numFeatures]string{
 	"GENTLE_FAIR_SLEEPERS", "START_DEBIT", "NEXT_BUDDY", "LAST_BUDDY", "CACHE_HOT_BUDDY",
 	"WAKEUP_PREEMPTION", "TTWU_QUEUE", "SIS_AVG_CPU", "SIS_PROP", "SIS_UTIL", "LB_MIN",
 	"ATTACH_AGE_LOAD", "WA_IDLE", "WA_WEIGHT", "WA_BIAS", "UTIL_EST", "UTIL_EST_FASTUP",
-	"ALT_PERIOD", "BASE_SLICE",
+	"ALT_PERIOD", "BASE_SLICE", "NI_RANDOM", "NI_RATE", "PLACE_LAG",
+	"PLACE_DEADLINE_INITIAL", "PLACE_REL_DEADLINE", "RUN_TO_PARITY", "PREEMPT_SHORT", "PICK_BUDDY",
+	"DELAY_DEQUEUE", "DELAY_ZERO", "PARANOID_AVG", "HRTICK", "HRTICK_DL", "DOUBLE_TICK", "NONTASK_CAPACITY",
+	"WARN_DOUBLE_CLOCK", "RT_PUSH_IPI", "RT_RUNTIME_SHARE", "LATENCY_WARN",
 }
 
 // String returns the debugfs spelling.
 func (f Feature) String() string { return featureNames[f] }
 
 // FeatureSet is a set of feature bits.
-type FeatureSet uint32
+type FeatureSet uint64
 
 // Features returns the set of the given bits.
 func Features(fs ...Feature) FeatureSet {
@@ -77,7 +101,9 @@ func (s FeatureSet) Names() []string {
 
 // SetFeature applies one debugfs-style word ("WA_IDLE" or "NO_WA_IDLE") to the
 // configuration. A name that the profile's kernel does not have is an error
-// that lists those it has.
+// that lists those it has. Bits that the kernel has but the simulator does not
+// act on ([Profile.Inert]) are accepted, so that a recorded kernel's whole list
+// can be applied.
 func (c *Config) SetFeature(word string) error {
 	name, off := strings.CutPrefix(word, "NO_")
 	for f := Feature(0); f < numFeatures; f++ {

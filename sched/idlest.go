@@ -16,6 +16,13 @@ type slowPathRules struct {
 	staysOnNode func(c nodeChoice) bool
 	// takesSchedIdle: a CPU with nothing but idle-class tasks is taken at once.
 	takesSchedIdle bool
+	// idleTasksWait: but not for a SCHED_IDLE task (v7.2).
+	idleTasksWait bool
+}
+
+// preemptsSchedIdle reports whether t takes a CPU with only idle-class tasks.
+func (r *slowPathRules) preemptsSchedIdle(t *Task) bool {
+	return r.takesSchedIdle && !(r.idleTasksWait && t.policy == PolicyIdle)
 }
 
 var slowPath414 = slowPathRules{idlestGroup: idlestGroup414}
@@ -27,6 +34,12 @@ var slowPath517 = slowPathRules{idlestGroup: idlestGroup510, staysOnNode: staysB
 var slowPath517tip = slowPathRules{idlestGroup: idlestGroup510, staysOnNode: staysWithinAllowance, takesSchedIdle: true}
 
 var slowPath61 = slowPathRules{idlestGroup: idlestGroup510, staysOnNode: staysWithinAllowanceIfEven, takesSchedIdle: true}
+
+var slowPath72 = func() slowPathRules {
+	r := slowPath61
+	r.idleTasksWait = true
+	return r
+}()
 
 // placeByDescent is [find_idlest_cpu], from domain d down.
 func (s *Scheduler) placeByDescent(d *Domain, p *Placement) int {
@@ -305,13 +318,14 @@ func (s *Scheduler) idlestCPU(g *CPUGroup, t *Task, here int) int {
 func (s *Scheduler) idlestOfSeveral(g *CPUGroup, t *Task, here int) int {
 	shallowest, leastLoaded := noCPU, here
 	var exit, minLoad int64 = -1, -1 // -1: none yet
-	lastStamp := int64(-1)           // a CPU that never ran anything has stamp 0
+	preempts := s.profile.SlowPath.preemptsSchedIdle(t)
+	lastStamp := int64(-1) // a CPU that never ran anything has stamp 0
 	for w, word := range g.Span {
 		for word &= t.allowed[w]; word != 0; word &= word - 1 {
 			cpu := w<<6 + bits.TrailingZeros64(word)
 			rq := &s.rqs[cpu]
 			s.work.GroupCPUs++
-			if s.profile.SlowPath.takesSchedIdle && s.schedIdle.Has(cpu) {
+			if preempts && s.schedIdle.Has(cpu) {
 				return cpu
 			}
 			if !s.idle.Has(cpu) {
@@ -344,7 +358,7 @@ func (s *Scheduler) noteIdlest(g *CPUGroup, t *Task, chosen int) {
 			s.note(cpu, RuleSlowIdlest, VerdictNotAllowed)
 		case cpu == chosen:
 			s.note(cpu, RuleSlowIdlest, VerdictTaken)
-			if s.schedIdle.Has(cpu) && s.profile.SlowPath.takesSchedIdle {
+			if s.schedIdle.Has(cpu) && s.profile.SlowPath.preemptsSchedIdle(t) {
 				return // nobody after it was seen
 			}
 		case s.idle.Has(cpu):

@@ -49,10 +49,14 @@ func (s *Scheduler) checkRunqueue(rq *runqueue) error {
 }
 
 func (s *Scheduler) checkTaskList(rq *runqueue) error {
-	n, estimate := int32(0), int64(0)
+	n, delayed, estimate := int32(0), int32(0), int64(0)
 	for t := rq.lruHead; t != nil; t = t.lruNext {
 		n++
-		estimate += t.utilEstimate()
+		if t.delayed {
+			delayed++
+		} else {
+			estimate += t.utilEstimate()
+		}
 		if t.cpu != rq.cpu || !t.queued {
 			return fmt.Errorf("task %d is on the migratable list but queued=%v on CPU %d", t.ID, t.queued, t.cpu)
 		}
@@ -65,6 +69,9 @@ func (s *Scheduler) checkTaskList(rq *runqueue) error {
 	}
 	if n != rq.nr {
 		return fmt.Errorf("%d tasks on the migratable list, nr_running %d", n, rq.nr)
+	}
+	if delayed != rq.cfs.delayed {
+		return fmt.Errorf("%d delayed tasks on the migratable list, %d counted", delayed, rq.cfs.delayed)
 	}
 	if estimate != rq.utilEst {
 		return fmt.Errorf("util_est %d, Σ of the queued tasks %d", rq.utilEst, estimate)

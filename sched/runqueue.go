@@ -9,6 +9,7 @@ type cfsRQ struct {
 	idleNr      int32 // those among them that are idle-classed
 	h           int32 // H: tasks below, not behind a throttled queue
 	hIdle       int32 // Hidle: those that are hierarchically idle
+	delayed     int32 // those that have gone to sleep but stay queued for now (delayed.go)
 
 	line                   timeline
 	curr, next, last, skip *Entity
@@ -27,6 +28,7 @@ type cfsRQ struct {
 	idle   bool
 
 	tgContrib    int64 // what tg.loadAvg holds of this queue
+	publishedAt  int64 // ns of its last change
 	propagate    bool
 	propSum      int64 // runnable sum to hand to the parent
 	throttled    bool
@@ -39,6 +41,9 @@ type cfsRQ struct {
 	hLoad      int64
 	hLoadJiffy int64
 }
+
+// runnable is Hr: the tasks below that want to run.
+func (cfs *cfsRQ) runnable() int32 { return cfs.h - cfs.delayed }
 
 // removedLoad collects what tasks took away with them when they were woken on
 // another CPU; it is subtracted at the queue's next update (mechanisms.md 2).
@@ -82,6 +87,7 @@ type runqueue struct {
 	llc       *Domain // highest domain that shares the last-level cache
 	llcSize   int32
 	llcID     int32
+	clusterID int32 // llcID where no cluster has a domain
 	llcShared *LLCShared
 	numa      *Domain // lowest NUMA domain
 

@@ -57,10 +57,16 @@ func (s *Scheduler) pickNext(rq *runqueue, prev *Task) *Task {
 		cfs = se.my
 	}
 	next := se.task
+	if next.delayed { // its stay ends here
+		s.deactivateTask(rq, next, dequeueSleep)
+		return s.pickNext(rq, prev)
+	}
 	if next != prev {
 		s.switchEntities(prev, se)
 	}
-	rq.moveLRUFront(next)
+	if !s.profile.Balance.detach.fromFront { // v4.14 leaves the order of arrival (mechanisms.md 9.6)
+		rq.moveLRUFront(next)
+	}
 	return next
 }
 

@@ -20,6 +20,10 @@ type Config struct {
 	Prices        Prices
 	// Placement replaces the kernel's wakeup placement; nil keeps it.
 	Placement PlacementRule
+	// Dice returns random numbers for kernels whose newidle balancing rolls
+	// dice (NI_RANDOM). A driver passes its own seeded source; nil is a fixed
+	// sequence.
+	Dice func() uint32
 }
 
 // NewConfig returns the defaults of a kernel on a machine: its feature bits,
@@ -28,8 +32,8 @@ func NewConfig(m *machine.Machine, p *Profile) Config {
 	return Config{
 		Machine:  m,
 		Profile:  p,
-		Features: p.Defaults,
-		Tunables: defaultTunables(m.Online().Count()),
+		Features: p.Defaults | p.Borrowed,
+		Tunables: p.Tunables.defaults(m.Online().Count()),
 		HZ:       250,
 		Prices:   DefaultPrices(),
 	}
@@ -47,6 +51,7 @@ type Scheduler struct {
 	machine       *machine.Machine
 	driver        Driver
 	custom        PlacementRule
+	dice          func() uint32
 
 	now        int64 // ns
 	jiffies    int64
@@ -61,12 +66,11 @@ type Scheduler struct {
 	cores     []machine.CPUMask // SMT siblings by CPU; shared slices
 	scratch   placementScratch  // buffers of the placement path
 
-	root      *TaskGroup
-	groups    []*TaskGroup
-	overload  bool // some CPU had more than one task: gate of newidle balancing
-	balancing bool // a SERIALIZE domain is being balanced
-	nohz      nohzState
-	lb        balanceState
+	root     *TaskGroup
+	groups   []*TaskGroup
+	overload bool // some CPU had more than one task: gate of newidle balancing
+	nohz     nohzState
+	lb       balanceState
 
 	work     Work
 	charged  int64 // cost of the work that TakeCost has returned
@@ -84,9 +88,12 @@ func New(cfg Config, driver Driver) (*Scheduler, error) {
 	s := &Scheduler{
 		profile: cfg.Profile, features: cfg.Features, tun: cfg.Tunables, hz: cfg.HZ,
 		preemptKernel: cfg.PreemptKernel, prices: cfg.Prices, machine: cfg.Machine,
-		driver: driver, custom: cfg.Placement,
+		driver: driver, custom: cfg.Placement, dice: cfg.Dice,
 		rqs: make([]runqueue, n), online: cfg.Machine.Online(),
 		idle: machine.NewCPUMask(n), schedIdle: machine.NewCPUMask(n),
+	}
+	if s.dice == nil {
+		s.dice = fixedDice()
 	}
 	s.root = s.newRootGroup()
 	s.groups = []*TaskGroup{s.root}

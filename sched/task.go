@@ -34,6 +34,7 @@ type Task struct {
 	exiting bool
 	pending bool // on a CPU's wake list, not yet queued
 	moving  bool // between two CPUs by the balancer: its load goes along
+	delayed bool // has gone to sleep but stays queued for now (delayed.go)
 
 	group *TaskGroup
 

@@ -40,6 +40,8 @@ type wakeRules struct {
 	// takesSchedIdle: a CPU that runs only idle-class tasks is as good as an
 	// idle one (v5.4).
 	takesSchedIdle bool
+	// idleTasksWait: but not for a wakee that is SCHED_IDLE itself (v7.2).
+	idleTasksWait bool
 	// budgetCountsDisallowed: the scan walks the whole cache domain, and CPUs
 	// outside the wakee's affinity use up its budget.
 	budgetCountsDisallowed bool
@@ -101,6 +103,24 @@ var wake61 = wakeRules{
 	queueRemotely:    queueToOtherCacheOrEmpty,
 }
 
+// wake612 is v6.12: clusters (cluster.go) and, in affine.go, what delayed tasks
+// mean for a sync waker. The rest is v6.1.
+var wake612 = wakeRules{
+	affine:           affine517,
+	idleSibling:      idleSiblingOfClusters,
+	recent:           recentRotated,
+	coreIdle:         coreIdle517,
+	takesSchedIdle:   true,
+	siblingsSkipSelf: true,
+	queueRemotely:    queueToOtherCacheOrEmpty,
+}
+
+var wake72 = func() wakeRules {
+	r := wake612
+	r.idleTasksWait = true
+	return r
+}()
+
 // selectCPU chooses the CPU of a task that is woken, forked or execs
 // [select_task_rq]. A task that may use only one CPU is not placed at all: it
 // counts neither as a search nor in its waker's wakee_flips.
@@ -132,6 +152,9 @@ func (s *Scheduler) KernelPlacement(p *Placement) int {
 	if p.Kind == KindWake {
 		waker := s.waker(p.Here)
 		s.recordWakee(waker, p.Task)
+		if p.StayHere && p.Task.allowed.Has(p.Here) {
+			return s.settle(p.Here, RuleStayHere)
+		}
 		wantAffine = s.followsWaker(waker, p)
 	}
 
@@ -260,9 +283,10 @@ type placementScratch struct {
 	inInterrupt bool
 
 	smt       bool         // some core has several threads [sched_smt_present]
+	clusters  bool         // some domain is a cluster's [sched_cluster_active]
 	coreWords [][]maskWord // core by CPU
 	siblings  [][]int32    // SMT siblings by CPU, itself included, in order
-	llcWords  [][]maskWord // span of the LLC domain by CPU
+	areas     [][]scanArea // what to scan around a target, by CPU
 	nodeOf    []int32      // index into machine.Nodes by CPU, -1 when offline
 	idleTasks []Task       // what wakes when an interrupt does on an idle CPU
 }
@@ -274,7 +298,7 @@ func (s *Scheduler) initPlacement() {
 	sc.set = machine.NewCPUMask(n)
 	sc.siblings = make([][]int32, n)
 	sc.coreWords = make([][]maskWord, n)
-	sc.llcWords = make([][]maskWord, n)
+	sc.areas = make([][]scanArea, n)
 	sc.nodeOf = make([]int32, n)
 	sc.idleTasks = make([]Task, n)
 	boot := s.online.First()
@@ -296,11 +320,7 @@ func (s *Scheduler) initPlacement() {
 		if rq.llc == nil {
 			continue
 		}
-		if first := int(rq.llcID); first < cpu {
-			sc.llcWords[cpu] = sc.llcWords[first]
-		} else {
-			sc.llcWords[cpu] = wordsOf(rq.llc.Span)
-		}
+		s.initScanAreas(rq)
 	}
 }
 
