@@ -121,6 +121,8 @@ func sniff(head []byte) format {
 	switch {
 	case bytes.HasPrefix(head, datMagic):
 		return formatDat
+	case bytes.HasPrefix(head, perfMagic), bytes.HasPrefix(head, perfMagicBig):
+		return formatPerf
 	case isText(head):
 		return formatText
 	}
@@ -170,6 +172,12 @@ func openSeekable(f format, src io.ReaderAt, size int64) (Reader, *base, error) 
 	switch f {
 	case formatDat:
 		r, err := newDatReader(src, size)
+		if err != nil {
+			return nil, nil, err
+		}
+		return r, &r.base, nil
+	case formatPerf:
+		r, err := newPerfReader(src, size)
 		if err != nil {
 			return nil, nil, err
 		}
