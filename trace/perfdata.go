@@ -449,8 +449,9 @@ func (r *perfReader) deliverSample(record queuedRecord, sample []byte, e *Event)
 	}
 	d.checkLength(len(raw), e, &r.stats)
 	if layout.tid >= 0 {
+		// The thread's number is taken from the tracepoint's own record: perf has
+		// -1 for a thread that is exiting.
 		e.TGID = int32(r.order.unsigned(sample[layout.tid:], 4))
-		e.PID = int32(r.order.unsigned(sample[layout.tid+4:], 4))
 	}
 	if e.Kind == KindOther {
 		r.detail = d.detail(r.detail[:0], raw, r.order)
