@@ -17,19 +17,16 @@ const (
 
 // request is one placement that the kernel is about to make.
 type request struct {
-	time       int64
-	kind       sched.Kind
-	here, prev int
-	sync       bool
-	interrupt  bool
+	time  int64
+	event int64 // number of the event in the trace
+	sched.Question
 }
 
 // ask is a placement between its entry and its return.
 type ask struct {
 	request
-	task      *task
+	who       *task
 	predicted int
-	expected  float64 // probability of the kernel's choice under the random baseline, by CPU: see idleNear
 	idle      []int32 // idle CPUs of prev's cache that the task may use
 	overlaps  bool    // another placement was open meanwhile
 	record    sched.Decision
@@ -40,24 +37,24 @@ func (r *replay) onSelect(cpu int, c *cpuState, e *trace.Event) {
 	if sel.Jiffies != trace.Unknown && !r.opts.IgnoreHidden {
 		r.f.SetJiffies(e.Time, sel.Jiffies)
 	}
-	req := request{time: e.Time, kind: kindOf(sel.Flags), here: cpu, prev: r.validCPU(int(sel.PrevCPU)), interrupt: e.InInterrupt()}
-	req.sync = sel.Flags&flagSync != 0
+	q := sched.Question{Kind: kindOf(sel.Flags), Here: cpu, Prev: r.validCPU(int(sel.PrevCPU)), Interrupt: e.InInterrupt()}
+	q.Sync = sel.Flags&flagSync != 0
 	if sel.WakeFlags != trace.Unknown {
-		req.sync = sel.WakeFlags&wakeFlagSync510 != 0
+		q.Sync = sel.WakeFlags&wakeFlagSync510 != 0
 	}
-	k := r.placedTask(c, e, &sel, req.kind)
+	k := r.placedTask(c, e, &sel, q.Kind)
 	if k == nil {
 		r.result.Unknown++
 		return
 	}
 	k.pinned = false
-	if req.kind == sched.KindWake {
-		r.prepareWakee(k, req.prev)
+	if q.Kind == sched.KindWake {
+		r.prepareWakee(k, q.Prev)
 	}
 	if !r.opts.IgnoreHidden {
-		r.takeHidden(k, &sel, req.kind)
+		r.takeHidden(k, &sel, q.Kind)
 	}
-	r.beginAsk(c, k, req)
+	r.beginAsk(c, k, e.Time, q)
 }
 
 func kindOf(flags uint32) sched.Kind {
@@ -97,24 +94,23 @@ func (r *replay) prepareWakee(k *task, prev int) {
 }
 
 // beginAsk asks the model.
-func (r *replay) beginAsk(c *cpuState, k *task, req request) {
+func (r *replay) beginAsk(c *cpuState, k *task, time int64, q sched.Question) {
 	if c.asking {
-		r.open--
+		r.open-- // its return was lost
 	}
+	a := &c.ask
 	c.asking = true
-	c.ask.request, c.ask.task = req, k
-	c.ask.overlaps = r.open > 0
+	q.Task = &k.Task
+	a.request, a.who = request{time: time, event: r.result.Events, Question: q}, k
+	a.overlaps = r.open > 0
 	if r.open > 0 {
 		r.markOverlaps()
 	}
 	r.open++
-	c.ask.idle = r.idleNear(c.ask.idle[:0], k, req.prev)
-	r.f.InInterrupt(req.interrupt)
-	r.f.Scheduler().Record(&c.ask.record)
-	r.noteFirstWakee(req)
-	c.ask.predicted = r.f.Select(&k.Task, req.prev, req.here, req.kind, req.sync)
-	r.f.Scheduler().Record(nil)
-	r.f.InInterrupt(false)
+	a.idle = r.idleNear(a.idle[:0], k, q.Prev)
+	r.noteFirstWakee(&q)
+	r.f.Remember(&a.Question)
+	a.predicted = r.f.Ask(&a.Question, &a.record)
 }
 
 func (r *replay) markOverlaps() {
@@ -145,8 +141,8 @@ func (r *replay) onSelectReturn(cpu int, c *cpuState, e *trace.Event) {
 		return
 	}
 	r.endAsk(c, chosen, e.Time)
-	k := c.ask.task
-	switch c.ask.kind {
+	k := c.ask.who
+	switch c.ask.Kind {
 	case sched.KindWake:
 		r.f.Placed(&k.Task, cpu, chosen)
 		c.waking = nil
@@ -168,7 +164,7 @@ func (r *replay) endAsk(c *cpuState, chosen int, time int64) {
 // CPU, tells the kernel's choice.
 func (r *replay) endAskOf(k *task, chosen int) {
 	for i := range r.cpus {
-		if c := &r.cpus[i]; c.asking && c.ask.task == k {
+		if c := &r.cpus[i]; c.asking && c.ask.who == k {
 			r.endAsk(c, chosen, c.ask.time)
 			return
 		}

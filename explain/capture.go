@@ -56,6 +56,8 @@ type Capture struct {
 	Random float64
 
 	Hidden HiddenCounts
+	// Causes counts the disagreements by cause.
+	Causes [numCauses]int64
 	// Disagreements lists the decisions that the model would have made
 	// otherwise, in the order of time; with Options.KeepAll all decisions.
 	Disagreements []*Decision
@@ -93,6 +95,7 @@ type Decision struct {
 	Comm      string
 	Kernel    int // CPU chosen by the kernel
 	Overlaps  bool
+	Cause     Cause
 	Record    sched.Decision // what the model did
 }
 
@@ -157,12 +160,13 @@ func newReplay(b *Bundle, opts Options, names *trace.Names) (*replay, error) {
 	return r, r.buildGroups()
 }
 
-// score counts a finished placement.
+// score counts a finished placement; when the model would have decided
+// otherwise it looks for the cause.
 func (r *replay) score(a *ask, chosen int, end int64) {
 	res := r.result
 	agrees := a.predicted == chosen
-	res.ByKind[a.kind].check(agrees)
-	if chosen == a.prev {
+	res.ByKind[a.Kind].check(agrees)
+	if chosen == a.Prev {
 		res.Prev++
 	}
 	res.Random += a.randomShare(chosen)
@@ -171,9 +175,13 @@ func (r *replay) score(a *ask, chosen int, end int64) {
 	}
 	d := &Decision{
 		Index: res.Total().Decisions, Time: a.time, End: end,
-		PID: a.task.ID, Comm: r.names.Text(a.task.comm), Kernel: chosen, Overlaps: a.overlaps, Record: a.record,
+		PID: a.who.ID, Comm: r.names.Text(a.who.comm), Kernel: chosen, Overlaps: a.overlaps, Record: a.record,
 	}
 	d.Record.Candidates = append([]sched.Candidate(nil), a.record.Candidates...)
+	if !agrees {
+		d.Cause = r.findCause(a, chosen)
+		res.Causes[d.Cause]++
+	}
 	res.Disagreements = append(res.Disagreements, d)
 }
 
@@ -181,7 +189,7 @@ func (r *replay) score(a *ask, chosen int, end int64) {
 // one chosen; without an idle one the baseline stays at prev.
 func (a *ask) randomShare(chosen int) float64 {
 	if len(a.idle) == 0 {
-		if chosen == a.prev {
+		if chosen == a.Prev {
 			return 1
 		}
 		return 0

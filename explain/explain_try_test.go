@@ -14,6 +14,7 @@ func TestTry(t *testing.T) {
 	}
 	dirs, _ := filepath.Glob(pat)
 	var tot Count
+	var causes [numCauses]int64
 	for _, d := range dirs {
 		if findTrace(d) == "" {
 			continue
@@ -29,6 +30,9 @@ func TestTry(t *testing.T) {
 			continue
 		}
 		x := c.Total()
+		for i, n := range c.Causes {
+			causes[i] += n
+		}
 		tot.Decisions += x.Decisions
 		tot.Agree += x.Agree
 		fmt.Printf("%-44s %5d %6.2f%% w %6.2f f %6.2f e %6.2f prev %5.1f rnd %5.1f | flips %5.1f recent %5.1f load %5.1f cpuload %5.1f (%d) mended %d unk %d hz %d\n", d[len("/work/shared/captures/"):], x.Decisions, 100*x.Share(), 100*c.ByKind[0].Share(), 100*c.ByKind[1].Share(), 100*c.ByKind[2].Share(),
@@ -45,4 +49,9 @@ func TestTry(t *testing.T) {
 		}
 	}
 	fmt.Printf("TOTAL %d %.3f%%\n", tot.Decisions, 100*tot.Share())
+	for i, n := range causes {
+		if n > 0 {
+			fmt.Println(Cause(i), n)
+		}
+	}
 }

@@ -98,11 +98,11 @@ func near(have, told int64) bool {
 
 // noteFirstWakee notes a waker whose last wakee is not known: the model counts
 // a flip, which is wrong when it had woken the same task last.
-func (r *replay) noteFirstWakee(req request) {
-	if req.kind != sched.KindWake {
+func (r *replay) noteFirstWakee(q *sched.Question) {
+	if q.Kind != sched.KindWake {
 		return
 	}
-	waker := r.f.Waker(req.here)
+	waker := r.f.Waker(q.Here)
 	if k := r.tasks.byPID[waker.ID]; k != nil && &k.Task == waker && !r.f.KnowsWakee(waker) {
 		k.doubtful = true
 	}

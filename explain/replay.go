@@ -140,8 +140,8 @@ func (r *replay) onWaking(cpu int, c *cpuState, e *trace.Event) {
 	}
 	c.waking, k.wakingOn = k, c
 	if !r.probes && !k.Queued() && !k.pinned {
-		r.beginAsk(c, k, request{
-			time: e.Time, kind: sched.KindWake, here: cpu, prev: k.CPU(), interrupt: e.InInterrupt(),
+		r.beginAsk(c, k, e.Time, sched.Question{
+			Kind: sched.KindWake, Here: cpu, Prev: k.CPU(), Interrupt: e.InInterrupt(),
 		})
 	}
 }

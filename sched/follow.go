@@ -23,6 +23,8 @@ type Follower struct {
 	// offset is when jiffy 0 would have begun, in ns; known after SetJiffies.
 	offset   int64
 	offsetOK bool
+
+	before memory // what Remember keeps
 }
 
 // followDriver ignores what the model wants: the kernel has decided already.

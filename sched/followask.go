@@ -89,20 +89,6 @@ func (f *Follower) AvgIdle(cpu int) int64 { return f.s.rqs[cpu].avgIdle }
 // QueueLoad returns the load average of the queue that the task is or was on.
 func (f *Follower) QueueLoad(t *Task) int64 { return t.se.cfs.avg.loadAvg }
 
-// Select asks where the model would place a task in the state that the kernel
-// saw. It changes what the kernel's own search changes: wakee_flips,
-// recent_used_cpu, hints. Sync is ignored for an exiting waker.
-func (f *Follower) Select(t *Task, prev, here int, kind Kind, sync bool) int {
-	s := f.s
-	if waker := s.rqs[here].curr; waker != nil && waker.exiting {
-		sync = false
-	}
-	return s.selectCPU(t, prev, here, kind, sync)
-}
-
-// InInterrupt says whether the next wakeup is made by an interrupt handler.
-func (f *Follower) InInterrupt(on bool) { f.s.scratch.inInterrupt = on }
-
 // KnowsWakee reports whether the task's last wakee is known: it has woken one
 // since its history began, or its parent had before.
 func (f *Follower) KnowsWakee(t *Task) bool { return t.lastWakee != nil }
