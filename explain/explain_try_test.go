@@ -40,11 +40,14 @@ func TestTry(t *testing.T) {
 			100*c.Hidden.Flips.Share(), 100*c.Hidden.Recent.Share(), 100*c.Hidden.Load.Share(), 100*c.Hidden.CPULoad.Share(), c.Hidden.CPULoad.Decisions, c.Mended, c.Unknown, c.HZ)
 		if os.Getenv("SHOW") != "" {
 			for i, d := range c.Disagreements {
-				if i >= 30 {
+				if w := os.Getenv("CAUSE"); w != "" && d.Cause.String() != w {
+					continue
+				}
+				if i >= 3000 {
 					break
 				}
 				r := d.Record
-				fmt.Printf("  %.6f %s %s-%d here %d prev %d sync %v kernel %d model %d aff %s target %d rule %s budget %d ov %v cand %v\n", float64(d.Time)/1e9, r.Kind, d.Comm, d.PID, r.Here, r.Prev, r.Sync, d.Kernel, r.CPU, r.Affine, r.Target, r.Rule, r.Budget, d.Overlaps, r.Candidates)
+				fmt.Printf("  %.6f %s %s-%d here %d prev %d sync %v kernel %d model %d aff %s target %d rule %s budget %d ov %v %s cand %v\n", float64(d.Time)/1e9, r.Kind, d.Comm, d.PID, r.Here, r.Prev, r.Sync, d.Kernel, r.CPU, r.Affine, r.Target, r.Rule, r.Budget, d.Overlaps, d.Cause, r.Candidates)
 			}
 		}
 	}

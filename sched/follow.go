@@ -24,7 +24,8 @@ type Follower struct {
 	offset   int64
 	offsetOK bool
 
-	before memory // what Remember keeps
+	before memory  // what Remember keeps
+	hidden []*Task // runnable, but throttled: see hideRunnable
 }
 
 // followDriver ignores what the model wants: the kernel has decided already.

@@ -32,6 +32,9 @@ func (f *Follower) Switch(cpu int, prev, next *Task, blocks bool) {
 // enterIdle is what a CPU does when it finds nothing to run.
 func (f *Follower) enterIdle(rq *runqueue) {
 	s := f.s
+	if rq.nr > 0 {
+		f.hideRunnable(rq)
+	}
 	rq.idleStamp = s.now
 	s.updateIdleCore(rq)
 	s.nohzEnter(rq)

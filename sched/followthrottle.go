@@ -5,10 +5,17 @@ package sched
 
 // Throttle follows a queue that has used up its quota: its tasks vanish from
 // the levels above, and its averages stand still.
+//
+// The event is the attempt; it has no effect when the group has runtime left
+// for the queue. A second attempt without an unthrottling in between shows
+// that the first had none.
 func (f *Follower) Throttle(g *TaskGroup, cpu int) {
 	s, q := f.s, g.queues[cpu]
-	if q.throttled || q.se == nil {
+	if q.se == nil || s.profile.ThrottlesTasks {
 		return
+	}
+	if q.throttled {
+		f.Unthrottle(g, cpu)
 	}
 	rq := q.rq
 	s.freeze(g, cpu, +1)
@@ -46,9 +53,40 @@ func (f *Follower) Throttle(g *TaskGroup, cpu int) {
 	s.refreshIdle(rq)
 }
 
+// hideRunnable follows a CPU that falls idle although the model holds tasks for
+// runnable there: a throttling that no event has shown must have hidden them.
+func (f *Follower) hideRunnable(rq *runqueue) {
+	for t := rq.lruHead; t != nil; {
+		next := t.lruNext
+		if !f.s.throttledHierarchy(t.se.cfs) {
+			f.dequeue(rq, t, dequeueSleep)
+			f.hidden = append(f.hidden, t)
+		}
+		t = next
+	}
+}
+
+// showHidden makes the hidden tasks of a group, and of those below it, runnable
+// again on a CPU.
+func (f *Follower) showHidden(g *TaskGroup, cpu int) {
+	kept := f.hidden[:0]
+	for _, t := range f.hidden {
+		switch {
+		case int(t.cpu) == cpu && !t.queued && t.group.within(g):
+			f.enqueue(&f.s.rqs[cpu], t, enqueueWakeup)
+		case int(t.cpu) == cpu && t.queued:
+		default:
+			kept = append(kept, t)
+		}
+	}
+	clear(f.hidden[len(kept):])
+	f.hidden = kept
+}
+
 // Unthrottle follows a queue that may run again.
 func (f *Follower) Unthrottle(g *TaskGroup, cpu int) {
 	s, q := f.s, g.queues[cpu]
+	f.showHidden(g, cpu)
 	if !q.throttled {
 		return
 	}

@@ -30,6 +30,9 @@ type Profile struct {
 
 	// GroupIdle: cpu.idle exists, and with it idle-classed entities (v5.15).
 	GroupIdle bool
+	// ThrottlesTasks: a group out of quota loses its tasks one by one, each at
+	// its return to user mode, instead of all at once (v6.18 [M], v7.2 [V]).
+	ThrottlesTasks bool
 	// RunnableLoad: placement and balancing use runnable_load_avg, without
 	// blocked tasks (before v5.5).
 	RunnableLoad bool
@@ -198,7 +201,7 @@ var v72 = Profile{
 	Borrowed: timeOf517,
 	Tunables: tunables612,
 	Topology: topology72, Wake: wake72, SlowPath: slowPath72, Balance: balance72,
-	GroupIdle: true, UtilEst: utilEst72, PlainForkUtil: true, SlowPublishing: true,
+	GroupIdle: true, UtilEst: utilEst72, PlainForkUtil: true, SlowPublishing: true, ThrottlesTasks: true,
 }
 
 // HasDefault reports whether the feature of that debugfs name is on by default.
