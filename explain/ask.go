@@ -145,7 +145,7 @@ func (r *replay) onSelectReturn(cpu int, c *cpuState, e *trace.Event) {
 	switch c.ask.Kind {
 	case sched.KindWake:
 		r.f.Placed(&k.Task, cpu, chosen)
-		c.waking = nil
+		c.waking, k.wakingOn = nil, nil
 	case sched.KindFork:
 		r.f.ForkPlaced(&k.Task, chosen)
 		c.forked = nil

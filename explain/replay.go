@@ -162,16 +162,27 @@ func (k *task) settleWaking() {
 	k.wakingOn = nil
 }
 
+// pinnedToOne reports whether the task is known, or must be taken, to be bound
+// to one CPU: it has never been placed.
+func (k *task) pinnedToOne() bool { return k.mask&(k.mask-1) == 0 }
+
 func (r *replay) onWakeup(cpu int, c *cpuState, w trace.Wake) {
 	k := r.sleeper(w)
 	if k == nil {
 		return
 	}
+	unplaced := r.probes && k.wakingOn != nil && k.wakingOn == c && int(w.TargetCPU) == k.CPU() && !k.pinnedToOne()
 	k.settleWaking()
 	if !r.probes {
 		r.endAskOf(k, int(w.TargetCPU))
 	}
-	r.f.At(c.clock(r.f.Now()), func() { r.f.Woken(&k.Task, r.validCPU(int(w.TargetCPU))) })
+	r.f.At(c.clock(r.f.Now()), func() {
+		if unplaced {
+			r.f.WokenInPlace(&k.Task)
+		} else {
+			r.f.Woken(&k.Task, r.validCPU(int(w.TargetCPU)))
+		}
+	})
 	k.fresh = false
 }
 

@@ -220,6 +220,36 @@ func (f *Follower) Woken(t *Task, cpu int) {
 	s.endIdlePeriod(&s.rqs[cpu])
 }
 
+// WokenInPlace follows a task that was woken on its own CPU without being
+// placed: it had blocked but was still queued (DELAY_DEQUEUE, v6.12,
+// mechanisms-modern.md 2.5). Only the wakeup shows that; so what its load, and
+// the queue's, gained meanwhile is added now.
+func (f *Follower) WokenInPlace(t *Task) {
+	if f.s.features.Has(DelayDequeue) && !t.queued && !t.other {
+		f.s.makeUpLoad(t.se.cfs, &t.se)
+	}
+	f.Woken(t, int(t.cpu))
+}
+
+// makeUpLoad brings an entity's averages up to now as if it had been queued,
+// without running, since its last update.
+func (s *Scheduler) makeUpLoad(cfs *cfsRQ, se *Entity) {
+	if se.avg.last == neverUpdated {
+		return
+	}
+	now := s.peltClock(cfs)
+	asleep := se.avg
+	if asleep.accumulate(now, 0, 0, false) {
+		asleep.refresh(s.sumWeight(se))
+	}
+	if se.avg.accumulate(now, 1, 0, false) {
+		se.avg.refresh(s.sumWeight(se))
+	}
+	s.updateQueueAvg(cfs, now)
+	cfs.avg.loadAvg += max(0, se.avg.loadAvg-asleep.loadAvg)
+	cfs.avg.loadSum += max(0, se.avg.loadSum-asleep.loadSum) * s.sumWeight(se)
+}
+
 // Forked makes child a task that parent has just created on cpu: it inherits
 // wakee_flips, group, policy and affinity, and starts with the full load of its
 // weight.
