@@ -19,6 +19,7 @@ const (
 type request struct {
 	time  int64
 	event int64 // number of the event in the trace
+	index int64 // number of the placement
 	sched.Question
 }
 
@@ -30,6 +31,7 @@ type ask struct {
 	idle      []int32 // idle CPUs of prev's cache that the task may use
 	overlaps  bool    // another placement was open meanwhile
 	record    sched.Decision
+	story     *Story // nil unless this decision is to be told
 }
 
 func (r *replay) onSelect(cpu int, c *cpuState, e *trace.Event) {
@@ -101,7 +103,7 @@ func (r *replay) beginAsk(c *cpuState, k *task, time int64, q sched.Question) {
 	a := &c.ask
 	c.asking = true
 	q.Task = &k.Task
-	a.request, a.who = request{time: time, event: r.result.Events, Question: q}, k
+	a.request, a.who = request{time: time, event: r.result.Events, index: r.asked + 1, Question: q}, k
 	a.overlaps = r.open > 0
 	if r.open > 0 {
 		r.markOverlaps()
@@ -111,6 +113,11 @@ func (r *replay) beginAsk(c *cpuState, k *task, time int64, q sched.Question) {
 	r.noteFirstWakee(&q)
 	r.f.Remember(&a.Question)
 	a.predicted = r.f.Ask(&a.Question, &a.record)
+	a.story = nil
+	r.asked++
+	if r.asked == r.opts.story {
+		a.story = r.tell(a)
+	}
 }
 
 func (r *replay) markOverlaps() {

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"context"
 	"fmt"
 	"io"
 
@@ -16,10 +17,10 @@ type Options struct {
 	// IgnoreHidden uses the probes only as the moments of decision, as if they
 	// told nothing more, like a plain trace.
 	IgnoreHidden bool
-	// KeepAll keeps every decision, not only the disagreements.
-	KeepAll bool
-	// Debug is called with the rebuilt and the recorded hidden state.
-	Debug func(now int64, k *task, have, told sched.Hidden, kind sched.Kind)
+	// keepPID keeps every decision about one thread, not only disagreements.
+	keepPID int32
+	// story is the index of the decision to tell in full; 0: none.
+	story int64
 }
 
 // Count counts decisions and those that the model agrees with.
@@ -58,15 +59,15 @@ type Capture struct {
 	Hidden HiddenCounts
 	// Causes counts the disagreements by cause.
 	Causes [numCauses]int64
-	// Disagreements lists the decisions that the model would have made
-	// otherwise, in the order of time; with Options.KeepAll all decisions.
-	Disagreements []*Decision
+	// Kept lists the decisions that the model would have made otherwise, in the
+	// order in which the kernel took them; when one thread is asked about, all of its decisions as well.
+	Kept []*Decision
 
 	Events  int64
 	Skipped int64 // events of CPUs that the machine does not have
 	Unknown int64 // placements of which the task is not known
 	Mended  int64 // placements of tasks that the model held for runnable
-	Ticks   int64
+	story   *Story
 	Stats   *trace.Stats
 	Names   *trace.Names
 }
@@ -89,7 +90,7 @@ func (c *Capture) Total() Count {
 
 // Decision is one placement by the kernel beside the model's.
 type Decision struct {
-	Index     int64
+	Index     int64 // in the order of the placements' beginnings, from 1
 	Time, End int64 // ns: entry and return of the placement
 	PID       int32
 	Comm      string
@@ -102,8 +103,11 @@ type Decision struct {
 // Agrees reports whether the model chose as the kernel did.
 func (d *Decision) Agrees() bool { return d.Kernel == int(d.Record.CPU) }
 
+// ctxEvents is how many events are followed between two looks whether to stop.
+const ctxEvents = 1 << 14
+
 // Run follows the trace of a bundle.
-func Run(b *Bundle, opts Options) (*Capture, error) {
+func Run(ctx context.Context, b *Bundle, opts Options) (*Capture, error) {
 	look, err := lookAhead(b)
 	if err != nil {
 		return nil, err
@@ -128,6 +132,9 @@ func Run(b *Bundle, opts Options) (*Capture, error) {
 	r.result.Probes = look.probes
 	var e trace.Event
 	for {
+		if r.result.Events%ctxEvents == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		err := reader.Next(&e)
 		if err == io.EOF {
 			break
@@ -143,12 +150,13 @@ func Run(b *Bundle, opts Options) (*Capture, error) {
 }
 
 func newReplay(b *Bundle, opts Options, names *trace.Names) (*replay, error) {
-	f, err := sched.NewFollower(b.Config(opts.HZ))
+	cfg := b.Config(opts.HZ)
+	f, err := sched.NewFollower(cfg)
 	if err != nil {
 		return nil, err
 	}
 	r := &replay{
-		bundle: b, opts: opts, f: f, names: names,
+		bundle: b, opts: opts, f: f, features: cfg.Features, names: names,
 		tasks:    taskTable{byPID: map[int32]*task{}},
 		cpus:     make([]cpuState, b.Machine.NumCPUs()),
 		masks:    map[uint64]machine.CPUMask{},
@@ -156,7 +164,6 @@ func newReplay(b *Bundle, opts Options, names *trace.Names) (*replay, error) {
 		idleOf:   idleNumbersOf(b.Kernel),
 		result:   &Capture{Bundle: b, HZ: opts.HZ, Names: names},
 	}
-	dbgR = r
 	return r, r.buildGroups()
 }
 
@@ -170,11 +177,11 @@ func (r *replay) score(a *ask, chosen int, end int64) {
 		res.Prev++
 	}
 	res.Random += a.randomShare(chosen)
-	if agrees && !r.opts.KeepAll {
+	if agrees && a.who.ID != r.opts.keepPID && a.story == nil {
 		return
 	}
 	d := &Decision{
-		Index: res.Total().Decisions, Time: a.time, End: end,
+		Index: a.index, Time: a.time, End: end,
 		PID: a.who.ID, Comm: r.names.Text(a.who.comm), Kernel: chosen, Overlaps: a.overlaps, Record: a.record,
 	}
 	d.Record.Candidates = append([]sched.Candidate(nil), a.record.Candidates...)
@@ -182,7 +189,11 @@ func (r *replay) score(a *ask, chosen int, end int64) {
 		d.Cause = r.findCause(a, chosen)
 		res.Causes[d.Cause]++
 	}
-	res.Disagreements = append(res.Disagreements, d)
+	if a.story != nil {
+		a.story.Decision = *d
+		res.story = a.story
+	}
+	res.Kept = append(res.Kept, d)
 }
 
 // randomShare is the probability that a random idle CPU of prev's cache is the

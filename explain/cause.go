@@ -83,13 +83,13 @@ func (r *replay) findCause(a *ask, chosen int) Cause {
 
 // findCauseLate is findCause without consequences for the model.
 func (r *replay) findCauseLate(a *ask, chosen int) Cause {
+	if a.overlaps {
+		return CauseRace
+	}
 	q := a.Question
 	r.f.Remember(&q)
 	defer r.f.Restore(&q)
 	found := CauseRule
-	if a.overlaps {
-		found = CauseRace
-	}
 	r.eachTrial(a, chosen, func(t trial) bool {
 		r.f.Restore(&q)
 		if r.f.Suppose(&q, t.what, nil) != chosen {

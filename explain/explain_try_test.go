@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -24,7 +25,7 @@ func TestTry(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		c, err := Run(b, Options{IgnoreHidden: os.Getenv("PLAIN") != ""})
+		c, err := Run(context.Background(), b, Options{IgnoreHidden: os.Getenv("PLAIN") != ""})
 		if err != nil {
 			t.Error(err)
 			continue
@@ -39,7 +40,7 @@ func TestTry(t *testing.T) {
 			100*float64(c.Prev)/float64(x.Decisions), 100*c.Random/float64(x.Decisions),
 			100*c.Hidden.Flips.Share(), 100*c.Hidden.Recent.Share(), 100*c.Hidden.Load.Share(), 100*c.Hidden.CPULoad.Share(), c.Hidden.CPULoad.Decisions, c.Mended, c.Unknown, c.HZ)
 		if os.Getenv("SHOW") != "" {
-			for i, d := range c.Disagreements {
+			for i, d := range c.Kept {
 				if w := os.Getenv("CAUSE"); w != "" && d.Cause.String() != w {
 					continue
 				}

@@ -24,9 +24,6 @@ func (r *replay) takeHidden(k *task, sel *trace.Select, kind sched.Kind) {
 		r.f.SetPolicy(&k.Task, sched.PolicyNormal)
 	}
 	r.setAllowed(k, sel.Allowed, sel.NAllowed)
-	if dbgSel != nil {
-		dbgSel(r, k, sel)
-	}
 	c := &r.cpus[r.validCPU(int(sel.PrevCPU))]
 	if sel.PrevLoad != trace.Unknown && !c.loadSet {
 		c.loadSet = true
@@ -55,9 +52,6 @@ func (r *replay) takeHidden(k *task, sel *trace.Select, kind sched.Kind) {
 	h.Flips.check(have.Flips == told.Flips)
 	h.Recent.check(have.Recent == told.Recent)
 	h.Load.check(near(have.Load, told.Load))
-	if r.opts.Debug != nil {
-		r.opts.Debug(r.f.Now(), k, have, told, kind)
-	}
 }
 
 // mendNice finds out about a change of nice that no event has shown yet. A
@@ -107,15 +101,3 @@ func (r *replay) noteFirstWakee(q *sched.Question) {
 		k.doubtful = true
 	}
 }
-
-var dbgR *replay
-
-func dbgState() string {
-	s := ""
-	for i := range dbgR.cpus {
-		s += dbgR.f.DebugCPU(i) + " "
-	}
-	return s
-}
-
-var dbgSel func(r *replay, k *task, sel *trace.Select)

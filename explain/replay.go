@@ -8,13 +8,14 @@ import (
 
 // replay follows one trace.
 type replay struct {
-	bundle *Bundle
-	opts   Options
-	f      *sched.Follower
-	names  *trace.Names
-	tasks  taskTable
-	cpus   []cpuState
-	masks  map[uint64]machine.CPUMask
+	bundle   *Bundle
+	opts     Options
+	f        *sched.Follower
+	features sched.FeatureSet
+	names    *trace.Names
+	tasks    taskTable
+	cpus     []cpuState
+	masks    map[uint64]machine.CPUMask
 
 	turns    turns
 	firstCPU int
@@ -22,7 +23,8 @@ type replay struct {
 	idleOf   idleNumbers
 
 	groups groupTable
-	open   int // placements between their sel and selr
+	asked  int64 // placements begun
+	open   int   // placements between their sel and selr
 	result *Capture
 }
 
@@ -88,8 +90,6 @@ func (r *replay) step(e *trace.Event) {
 		r.onThrottle(e.Queue())
 	case trace.KindUnthrottle:
 		r.onUnthrottle(e.Queue())
-	case trace.KindTick:
-		r.result.Ticks++
 	}
 	if r.turns.taken {
 		r.endTurnEvent(cpu, c, e)
