@@ -259,6 +259,8 @@ func (r *replay) onBalance(cpu int, c *cpuState, b trace.Balance) {
 	case dst != cpu && !c.balance:
 		c.balance = true
 		r.f.DecayTickless(cpu)
+	case dst == cpu && !c.balance:
+		r.f.StillTicking(cpu)
 	}
 	r.f.Pass(dst, int(b.Span), idle)
 }

@@ -44,3 +44,12 @@ func (f *Follower) Pass(cpu, span int, idle IdleType) {
 	}
 	s.collectDomain(env, &env.stats)
 }
+
+// StillTicking follows an idle CPU that balances for itself: it has not stopped
+// its tick yet, so it has not idled for long. When nothing better is known it
+// counts as idle since now.
+func (f *Follower) StillTicking(cpu int) {
+	if rq := &f.s.rqs[cpu]; rq.idleStamp == 0 && rq.curr == nil {
+		rq.idleStamp = f.s.now
+	}
+}
