@@ -72,8 +72,12 @@ func (f *Follower) Hidden(t *Task) Hidden {
 }
 
 // SetLoad gives a CPU's root queue its start value.
-func (f *Follower) SetLoad(cpu int, load int64) {
-	cfs := &f.s.rqs[cpu].cfs
+func (f *Follower) SetLoad(cpu int, load int64) { f.setLoad(&f.s.rqs[cpu].cfs, load) }
+
+// SetQueueLoad gives the queue that a task is or was on its start value.
+func (f *Follower) SetQueueLoad(t *Task, load int64) { f.setLoad(t.se.cfs, load) }
+
+func (f *Follower) setLoad(cfs *cfsRQ, load int64) {
 	if cfs.avg.last <= 0 {
 		cfs.avg.last = f.s.now >> 10 << 10
 	}
