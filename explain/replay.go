@@ -35,7 +35,7 @@ type cpuState struct {
 	forked  *task // child of the last fork on the CPU
 	asking  bool  // between sel and selr
 	ask     ask
-	balance bool // the CPU is an idle load balancer that has decayed the others
+	balance bool // the CPU is an idle load balancer: it balances for others
 	loadSet bool // the root queue's load has its start value
 	newidle bool // its newidle balancing has been followed
 	turn    cpuTurn
@@ -256,9 +256,9 @@ func (r *replay) onBalance(cpu int, c *cpuState, b trace.Balance) {
 			r.f.Blocked(dst)
 			r.f.Newidle(dst)
 		}
-	case dst != cpu && !c.balance:
+	case dst != cpu:
 		c.balance = true
-		r.f.DecayTickless(cpu)
+		r.f.BalancedByOther(cpu, dst)
 	case dst == cpu && !c.balance:
 		r.f.StillTicking(cpu)
 	}

@@ -37,7 +37,6 @@ func (f *Follower) enterIdle(rq *runqueue) {
 	}
 	rq.idleStamp = s.now
 	s.updateIdleCore(rq)
-	s.nohzEnter(rq)
 }
 
 func (rq *runqueue) moveLRUFrontIfListed(t *Task) {
