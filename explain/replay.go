@@ -203,7 +203,7 @@ func (r *replay) onMigrate(c *cpuState, m trace.Migration) {
 	if c.waking == k {
 		return // being placed: the wakeup follows
 	}
-	r.f.Move(&k.Task, r.validCPU(int(m.To)))
+	r.f.MovedInPlace(&k.Task, r.validCPU(int(m.To)))
 	k.fresh = false
 }
 

@@ -230,6 +230,19 @@ func (f *Follower) WokenInPlace(t *Task) {
 	f.Woken(t, int(t.cpu))
 }
 
+// MovedInPlace follows a balancer that moved a task which the model holds for
+// asleep: it had blocked but was still queued. On the new CPU it soon is not.
+func (f *Follower) MovedInPlace(t *Task, cpu int) {
+	if !f.s.features.Has(DelayDequeue) || t.queued || t.other || int(t.cpu) == cpu {
+		f.Move(t, cpu)
+		return
+	}
+	f.s.makeUpLoad(t.se.cfs, &t.se)
+	f.enqueue(&f.s.rqs[t.cpu], t, enqueueWakeup)
+	f.Move(t, cpu)
+	f.dequeue(&f.s.rqs[t.cpu], t, dequeueSleep)
+}
+
 // makeUpLoad brings an entity's averages up to now as if it had been queued,
 // without running, since its last update.
 func (s *Scheduler) makeUpLoad(cfs *cfsRQ, se *Entity) {
