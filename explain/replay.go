@@ -84,6 +84,8 @@ func (r *replay) step(e *trace.Event) {
 		r.onSoftirq(cpu, c, e)
 	case trace.KindBalance:
 		r.onBalance(cpu, c, e.Balance())
+	case trace.KindCanMigrate:
+		r.onCanMigrate(e.CanMigrate())
 	case trace.KindAttach:
 		r.onAttach(e.Attach(), cpu)
 	case trace.KindThrottle:
@@ -231,6 +233,13 @@ func (r *replay) onExit(t trace.Task, cpu int) {
 	if k := r.lookup(t, cpu); k != nil {
 		k.dead = true
 		r.f.Exiting(&k.Task)
+	}
+}
+
+// onCanMigrate: the balancer looks only at queued tasks.
+func (r *replay) onCanMigrate(m trace.CanMigrate) {
+	if k := r.tasks.byPID[m.PID]; k != nil && k.CPU() == int(m.From) {
+		r.f.SeenQueued(&k.Task)
 	}
 }
 

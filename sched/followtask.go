@@ -243,6 +243,14 @@ func (f *Follower) MovedInPlace(t *Task, cpu int) {
 	f.dequeue(&f.s.rqs[t.cpu], t, dequeueSleep)
 }
 
+// SeenQueued follows a balancer that has looked at a task which the model holds
+// for asleep: it had blocked but was still queued.
+func (f *Follower) SeenQueued(t *Task) {
+	if f.s.features.Has(DelayDequeue) && !t.queued && !t.pending && !t.other {
+		f.s.makeUpLoad(t.se.cfs, &t.se)
+	}
+}
+
 // makeUpLoad brings an entity's averages up to now as if it had been queued,
 // without running, since its last update.
 func (s *Scheduler) makeUpLoad(cfs *cfsRQ, se *Entity) {
