@@ -110,14 +110,14 @@ func (r *replay) firstSight(e *trace.Event, c *cpuState) {
 		return
 	}
 	k := r.lookup(trace.Task{PID: e.PID, Comm: e.Comm, Prio: unknownPrio}, int(e.CPU))
-	r.f.Switch(int(e.CPU), nil, &k.Task, false)
+	r.f.Switch(int(e.CPU), nil, &k.Task, sched.LeavesPreempted)
 	k.fresh = false
 }
 
 func (r *replay) onSwitch(cpu int, c *cpuState, s trace.Switch) {
 	c.newidle, c.balance = false, false
 	prev, next := r.lookup(s.Prev, cpu), r.lookup(s.Next, cpu)
-	blocks := s.PrevState.Known() && !s.PrevState.Runnable()
+	how := leavingOf(s.PrevState)
 	var prevTask, nextTask *sched.Task
 	if prev != nil {
 		prevTask, prev.fresh = &prev.Task, false
@@ -125,13 +125,23 @@ func (r *replay) onSwitch(cpu int, c *cpuState, s trace.Switch) {
 	if next != nil {
 		nextTask, next.fresh = &next.Task, false
 	}
-	r.f.At(c.clock(r.f.Now()), func() { r.f.Switch(cpu, prevTask, nextTask, blocks) })
+	r.f.At(c.clock(r.f.Now()), func() { r.f.Switch(cpu, prevTask, nextTask, how) })
 	if prev != nil && s.PrevState.Gone() {
 		r.f.Forget(prevTask)
 		if r.tasks.byPID[s.Prev.PID] == prev {
 			delete(r.tasks.byPID, s.Prev.PID)
 		}
 	}
+}
+
+func leavingOf(s trace.State) sched.Leaving {
+	switch {
+	case !s.Known() || s&trace.StatePreempted != 0:
+		return sched.LeavesPreempted
+	case s.Runnable():
+		return sched.LeavesRunnable
+	}
+	return sched.LeavesBlocked
 }
 
 func (r *replay) onWaking(cpu int, c *cpuState, e *trace.Event) {

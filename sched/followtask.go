@@ -4,14 +4,30 @@ import "github.com/schedlab/schedlab/machine"
 
 // The life of tasks as a recording tells it: switches, wakeups, moves.
 
+// Leaving is the state in which a task leaves its CPU.
+type Leaving uint8
+
+// The states: preempted in the kernel, yielding the CPU by itself or at its
+// return to user mode, no longer runnable.
+const (
+	LeavesPreempted Leaving = iota
+	LeavesRunnable
+	LeavesBlocked
+)
+
 // Switch follows a context switch on cpu from prev to next; nil is the idle
-// task. blocks says that prev is no longer runnable.
-func (f *Follower) Switch(cpu int, prev, next *Task, blocks bool) {
+// task. how says in which state prev leaves.
+func (f *Follower) Switch(cpu int, prev, next *Task, how Leaving) {
 	s := f.s
 	rq := &s.rqs[cpu]
 	f.ensureRunning(rq, prev)
-	if blocks && prev != nil && prev.queued {
-		f.dequeue(rq, prev, dequeueSleep)
+	if prev != nil && prev.queued {
+		switch {
+		case how == LeavesBlocked:
+			f.dequeue(rq, prev, dequeueSleep)
+		case how == LeavesPreempted && f.leavesThrottled(prev):
+			f.hideTask(prev)
+		}
 	}
 	if next != nil {
 		f.ensureQueued(next, cpu)
