@@ -186,9 +186,8 @@ type wakeRules struct {
 	// affineCountsPrev: a wake_affine that decides for prev counts as an
 	// affine move, too.
 	affineCountsPrev bool
-	// wakerMarksHere: after waking a task that could have been drawn to it the
-	// waker's own recent_used_cpu
-	// becomes the CPU it runs on.
+	// wakerMarksHere: after waking a task that could have been drawn to it, the
+	// waker's own recent_used_cpu becomes the CPU it runs on.
 	wakerMarksHere bool
 	// takesSchedIdle: a CPU that runs only idle-class tasks is as good as an
 	// idle one (v5.4).
