@@ -246,17 +246,17 @@ func (t *textWriter) colored(mark string, e *stats.Entry) string {
 const publishedLabel = "  published"
 
 func (t *textWriter) publishedRow(row *stats.Row, b *stats.Beside, columns []pageColumn, width int) {
-	line, any := pad(publishedLabel, width), false
+	line, found := pad(publishedLabel, width), false
 	for _, c := range columns {
 		text := ""
 		for i := range b.Figures {
 			if b.Figures[i].Column == c.index {
-				text, any = publishedCell(b, &b.Figures[i]), true
+				text, found = publishedCell(b, &b.Figures[i]), true
 			}
 		}
 		line += padLeft("", c.width-columnWidth) + pad(text, columnWidth)
 	}
-	if any {
+	if found {
 		t.line(line)
 	}
 }
