@@ -61,39 +61,47 @@ func TestRandomMachines(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := randomMachine(t)
 		p := rapid.SampledFrom(Profiles()).Draw(t, "kernel")
-		s, err := New(NewConfig(m, p), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		again, err := New(NewConfig(m, p), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, cpu := range m.Online().CPUs() {
-			checkSpans(t, s, cpu)
-			for d := s.Domains(cpu); d != nil; d = d.Parent {
-				checkGroups(t, s, d, cpu)
-				checkSharing(t, s, d, cpu)
-				checkFlags(t, s, d, cpu)
-			}
-			checkShortcuts(t, s, cpu)
-			if s.DescribeDomains(cpu) != again.DescribeDomains(cpu) {
-				t.Fatalf("two builds differ:\n%s%s", s.DescribeDomains(cpu), again.DescribeDomains(cpu))
-			}
-		}
+		checkDomains(t, m, p)
 	})
+}
+
+// checkDomains builds the domains of m twice and checks all that must hold on
+// any machine.
+func checkDomains(t rapid.TB, m *machine.Machine, p *Profile) {
+	s, err := New(NewConfig(m, p), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := New(NewConfig(m, p), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, cpu := range m.Online().CPUs() {
+		checkSpans(t, s, cpu)
+		for d := s.Domains(cpu); d != nil; d = d.Parent {
+			checkGroups(t, s, d, cpu)
+			checkSharing(t, s, d, cpu)
+			checkFlags(t, s, d, cpu)
+		}
+		checkShortcuts(t, s, cpu)
+		if s.DescribeDomains(cpu) != again.DescribeDomains(cpu) {
+			t.Fatalf("two builds differ:\n%s%s", s.DescribeDomains(cpu), again.DescribeDomains(cpu))
+		}
+	}
 }
 
 // checkSpans compares a chain with the definition: each set of CPUs that cpu
 // shares something with, where it adds a CPU to the one before.
-func checkSpans(t *rapid.T, s *Scheduler, cpu int) {
+func checkSpans(t rapid.TB, s *Scheduler, cpu int) {
 	m := s.machine
 	sets := []machine.CPUMask{m.CoreMask(cpu)}
 	if len(s.profile.Topology.levels) == 5 {
 		sets = append(sets, m.ClusterMask(cpu))
 	}
-	sets = append(sets, m.LLCMask(cpu), m.NodeMask(cpu))
-	for _, limit := range []int{12, 20, 21, 31, 40} {
+	sets = append(sets, cacheOf(m, cpu), m.NodeMask(cpu))
+	limits := slices.Clone(m.Nodes[m.CPUs[cpu].Node].Distance)
+	slices.Sort(limits)
+	for _, limit := range limits {
 		near := machine.NewCPUMask(len(m.CPUs))
 		for _, c := range m.Online().CPUs() {
 			if m.Distance(cpu, c) <= limit {
@@ -123,9 +131,16 @@ func checkSpans(t *rapid.T, s *Scheduler, cpu int) {
 	}
 }
 
+// cacheOf returns the CPUs of cpu's node that share its last-level cache.
+func cacheOf(m *machine.Machine, cpu int) machine.CPUMask {
+	mask := m.LLCMask(cpu)
+	mask.And(m.NodeMask(cpu))
+	return mask
+}
+
 // checkGroups: the own group comes first and is the child's span; the ring
 // covers the span, without overlap unless the level overlaps.
-func checkGroups(t *rapid.T, s *Scheduler, d *Domain, cpu int) {
+func checkGroups(t rapid.TB, s *Scheduler, d *Domain, cpu int) {
 	own := machine.MaskOf(len(s.rqs), cpu)
 	if d.Child != nil {
 		own = d.Child.Span
@@ -158,7 +173,7 @@ func checkGroups(t *rapid.T, s *Scheduler, d *Domain, cpu int) {
 	}
 }
 
-func checkCapacity(t *rapid.T, s *Scheduler, g *CPUGroup) {
+func checkCapacity(t rapid.TB, s *Scheduler, g *CPUGroup) {
 	want := GroupCapacity{MinCapacity: 1 << 20}
 	for _, c := range g.Span.CPUs() {
 		capacity := s.rqs[c].capacity
@@ -174,7 +189,7 @@ func checkCapacity(t *rapid.T, s *Scheduler, g *CPUGroup) {
 
 // checkSharing: CPUs whose domains of one level have equal spans and own
 // groups see the same groups, through domain objects of their own.
-func checkSharing(t *rapid.T, s *Scheduler, d *Domain, cpu int) {
+func checkSharing(t rapid.TB, s *Scheduler, d *Domain, cpu int) {
 	for _, c := range d.Groups.Span.CPUs() {
 		for other := s.Domains(c); other != nil && c != cpu; other = other.Parent {
 			if other == d {
@@ -190,7 +205,7 @@ func checkSharing(t *rapid.T, s *Scheduler, d *Domain, cpu int) {
 	}
 }
 
-func checkFlags(t *rapid.T, s *Scheduler, d *Domain, cpu int) {
+func checkFlags(t rapid.TB, s *Scheduler, d *Domain, cpu int) {
 	if d.Child != nil && d.has(FlagShareLLC) && !d.Child.has(FlagShareLLC) {
 		t.Fatalf("%s shares the cache, its child %s does not", d.Name, d.Child.Name)
 	}
@@ -214,9 +229,9 @@ func checkFlags(t *rapid.T, s *Scheduler, d *Domain, cpu int) {
 	}
 }
 
-func checkShortcuts(t *rapid.T, s *Scheduler, cpu int) {
+func checkShortcuts(t rapid.TB, s *Scheduler, cpu int) {
 	rq := &s.rqs[cpu]
-	llc := s.machine.LLCMask(cpu)
+	llc := cacheOf(s.machine, cpu)
 	wantID := llc.First()
 	if int(rq.llcSize) != llc.Count() || int(rq.llcID) != wantID {
 		t.Fatalf("CPU %d: LLC of %d CPUs, ID %d; the machine has %s", cpu, rq.llcSize, rq.llcID, llc)

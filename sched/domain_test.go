@@ -160,6 +160,21 @@ func Test5_7_TwoNodesWithoutSMT(t *testing.T) {
 	wantString(t, "groups of MC start with the CPU's own", groupsOf(s.Domains(5)), "5 6 7 4")
 }
 
+func Test5_7_AllTicklessLeavesNoBusyCPU(t *testing.T) {
+	for _, p := range Profiles() {
+		s := newDomainScheduler(t, doc000.build(), p.Name)
+		for cpu := range 95 {
+			s.nohzEnter(&s.rqs[cpu])
+		}
+		wantInt(t, p.Name+", node 0 idle", int64(s.rqs[0].llcShared.NrBusyCPUs), 0)
+		wantInt(t, p.Name+", CPU 95 left on node 1", int64(s.rqs[95].llcShared.NrBusyCPUs), 1)
+		s.nohzEnter(&s.rqs[95])
+		wantInt(t, p.Name+", all idle", int64(s.rqs[95].llcShared.NrBusyCPUs), 0)
+		s.nohzExit(&s.rqs[7])
+		wantInt(t, p.Name+", CPU 7 busy again", int64(s.rqs[0].llcShared.NrBusyCPUs), 1)
+	}
+}
+
 func Test5_7_RingOfNodesOverlaps(t *testing.T) {
 	s := newDomainScheduler(t, ringOf4(30).build(), "v5.17")
 	wantString(t, "node 0", chainOf(s, 0), "MC 0-1 | NUMA 0-3,6-7 | NUMA 0-7")
@@ -524,14 +539,14 @@ func BenchmarkBuildDomains4096(b *testing.B) {
 
 // realMachine is the machine of the recorded kernels: two nodes with one LLC
 // each, siblings next to each other, distances 10 and 20.
-func realMachine(cores int) *machine.Machine {
-	return machineSpec{nodes: 2, llcs: 1, cores: cores, threads: 2, adjacent: true, distance: [][]int{{10, 20}, {20, 10}}}.build()
+func realMachine() *machine.Machine {
+	return machineSpec{nodes: 2, llcs: 1, cores: 2, threads: 2, adjacent: true, distance: [][]int{{10, 20}, {20, 10}}}.build()
 }
 
 // TestAgainstKernel61Debugfs compares with the domain names, imbalance
 // percentages and flags that a real 6.1 shows in debugfs.
 func TestAgainstKernel61Debugfs(t *testing.T) {
-	compareWithDebugfs(t, newDomainScheduler(t, realMachine(2), "v6.1"), "testdata/domain/debugfs-6.1.txt")
+	compareWithDebugfs(t, newDomainScheduler(t, realMachine(), "v6.1"), "testdata/domain/debugfs-6.1.txt")
 }
 
 // compareWithDebugfs reads lines ".../cpu3/domain1 MC ibp=117 flags=SD_A SD_B"
@@ -571,7 +586,7 @@ func compareWithDebugfs(t *testing.T, s *Scheduler, path string) {
 // in /proc/schedstat; 5.10 shows its domains nowhere else.
 func TestAgainstKernelSchedstat(t *testing.T) {
 	for kernel, path := range map[string]string{"v5.10": "testdata/domain/schedstat-5.10.txt", "v6.1": "testdata/domain/schedstat-6.1.txt"} {
-		compareWithSchedstat(t, newDomainScheduler(t, realMachine(2), kernel), path)
+		compareWithSchedstat(t, newDomainScheduler(t, realMachine(), kernel), path)
 	}
 }
 
@@ -607,7 +622,7 @@ func compareWithSchedstat(t *testing.T, s *Scheduler, path string) {
 // was seen with: 5.10 counts SMT MC DIE NODE NUMA, 6.1 has CLS below MC.
 func TestAgainstKernelLevels(t *testing.T) {
 	for kernel, want := range map[string]string{"v5.10": "0:2 1:4 4:8", "v6.1": "0:2 2:4 5:8"} {
-		s := newDomainScheduler(t, realMachine(2), kernel)
+		s := newDomainScheduler(t, realMachine(), kernel)
 		var got []string
 		for d := s.Domains(3); d != nil; d = d.Parent {
 			got = append(got, fmt.Sprintf("%d:%d", d.Level, d.SpanWeight))
@@ -616,25 +631,76 @@ func TestAgainstKernelLevels(t *testing.T) {
 	}
 }
 
-// TestAgainstSharedCaptures repeats the comparisons over all recordings.
-func TestAgainstSharedCaptures(t *testing.T) {
+func TestPresets(t *testing.T) {
+	for _, preset := range machine.Presets() {
+		m, err := machine.Resolve(preset.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range Profiles() {
+			checkDomains(t, m, p)
+		}
+	}
+}
+
+// TestSharedTopologies checks the domains of every real machine description.
+func TestSharedTopologies(t *testing.T) {
+	dir := sharedDir(t, "inputs")
+	if dir == "" {
+		return
+	}
+	paths, err := filepath.Glob(filepath.Join(dir, "topology", "*", "*"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no topologies in %s (%v)", dir, err)
+	}
+	for _, path := range paths {
+		imported, err := machine.Import(path)
+		if err != nil {
+			t.Logf("refused, as package machine tests: %v", err)
+			continue
+		}
+		for _, p := range Profiles() {
+			t.Run(filepath.Base(path)+" "+p.Name, func(t *testing.T) { checkDomains(t, imported.Machine, p) })
+		}
+	}
+}
+
+// sharedDir returns a folder of the recordings that are too large to commit,
+// "" where they are absent.
+func sharedDir(t *testing.T, name string) string {
+	t.Helper()
 	dir := os.Getenv("SCHEDLAB_SHARED")
 	if dir == "" {
 		dir = filepath.Join("..", "..", "shared")
 	}
-	if _, err := os.Stat(filepath.Join(dir, "captures")); err != nil {
-		t.Logf("no captures in %s (set SCHEDLAB_SHARED): only the committed recordings are compared", dir)
+	dir = filepath.Join(dir, name)
+	if _, err := os.Stat(dir); err != nil {
+		t.Logf("%s is absent (set SCHEDLAB_SHARED): left out, the committed recordings are compared", dir)
+		return ""
+	}
+	return dir
+}
+
+// TestAgainstSharedCaptures repeats the comparisons with real kernels over all
+// recordings, with the machine as their machine.txt describes it.
+func TestAgainstSharedCaptures(t *testing.T) {
+	dir := sharedDir(t, "captures")
+	if dir == "" {
 		return
 	}
 	for _, c := range []struct {
 		folder, kernel string
-		cores          int
 		debugfs        bool
-	}{{"5.10", "v5.10", 2, false}, {"6.1", "v6.1", 2, true}, {"6.1-2n4c2t", "v6.1", 4, true}} {
-		s := newDomainScheduler(t, realMachine(c.cores), c.kernel)
-		folder := filepath.Join(dir, "captures", c.folder)
+	}{{"5.10", "v5.10", false}, {"6.1", "v6.1", true}, {"6.1-2n4c2t", "v6.1", true}} {
+		folder := filepath.Join(dir, c.folder)
+		description := filepath.Join(folder, "machine.txt")
+		imported, err := machine.Import(description)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := newDomainScheduler(t, imported.Machine, c.kernel)
 		if c.debugfs {
-			compareWithDebugfs(t, s, filepath.Join(folder, "machine.txt"))
+			compareWithDebugfs(t, s, description)
 		}
 		stats, err := filepath.Glob(filepath.Join(folder, "*", "schedstat.before"))
 		if err != nil || len(stats) == 0 {

@@ -1,5 +1,7 @@
 package sim
 
+import "github.com/schedlab/schedlab/workload"
+
 // fullSpeed is the speed of a core whose SMT siblings are idle; speeds are
 // fractions of it.
 const fullSpeed = 1024
@@ -7,29 +9,29 @@ const fullSpeed = 1024
 // cpu is one CPU: the segment it executes, and the events that are on their
 // way to it.
 type cpu struct {
-	id       int32
-	task     *task // nil: idle
-	lastTask *task // whose working set its caches hold
-
 	// The segment: work is nanoseconds at full speed that were left at since;
 	// opWork is how much of it, at its end, belongs to the task's instruction.
+	end, since   int64
 	work, opWork int64
-	since, end   int64
 	speed        int64
-	debt         int64 // kernel work done but not yet charged, ns at full speed
+	debt         int64           // kernel work done but not yet charged, ns at full speed
+	task         *task           // nil: idle
+	instr        *workload.Instr // the instruction that the segment executes
 
-	nextTick  int64
-	ipiAt     int64
-	timerAt   int64
+	nextTick, ipiAt, timerAt int64
+	kernelNS                 int64 // debt that has been charged
+	id                       int32
+	needResched              bool // the scheduler's flag, as told by the driver interface
+	nohzKick                 bool
+	stopper, softirq         bool
+
+	lastTask  *task  // whose working set its caches hold
+	siblings  []*cpu // the other threads of its core
+	timers    []timer
 	idleSince int64
 	idleReady int64 // when the way into idle is finished
-	timers    []timer
-	siblings  []*cpu // the other threads of its core
-
-	nohzKick, stopper, softirq bool
-
-	busyNS, kernelNS int64 // times that ended; idle is the rest
-	busySince        int64
+	busySince int64
+	busyNS    int64
 }
 
 // nextEvent is the time of the CPU's earliest event.

@@ -107,7 +107,7 @@ func (m *Sim) exitCost(t *task) int64 {
 // complete applies the instruction whose time has passed. It reports whether
 // the task goes to sleep now.
 func (m *Sim) complete(c *cpu, t *task) (blocks bool) {
-	in := &t.prog[t.pc]
+	in := c.instr
 	switch in.Op {
 	case workload.OpWrite, workload.OpRead, workload.OpPoll:
 		return m.completeTransfer(c, t, in)
@@ -217,10 +217,7 @@ func (m *Sim) wake(c *cpu, t *task, sync bool) {
 }
 
 // chargeWork turns what the scheduler has just done into time of CPU c.
-func (m *Sim) chargeWork(c *cpu) {
-	w := m.sched.TakeWork()
-	c.debt += m.costs.Sched.Cost(&w)
-}
+func (m *Sim) chargeWork(c *cpu) { c.debt += m.sched.TakeCost() }
 
 // lockQueue waits for a CPU's run-queue lock and holds it for one enqueue or
 // pick.

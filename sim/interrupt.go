@@ -36,7 +36,7 @@ func (m *Sim) step(c *cpu) {
 	}
 	if c.task != nil && c.end <= now {
 		m.finishInstruction(c)
-	} else if m.sched.NeedResched(int(c.id)) && (c.task == nil || m.preemptible(c.task)) {
+	} else if c.needResched && (c.task == nil || m.preemptible(c.task)) {
 		m.reschedule(c, false)
 	} else {
 		c.payDebt(now)
@@ -50,7 +50,7 @@ func (m *Sim) finishInstruction(c *cpu) {
 	t := c.task
 	c.end = never
 	blocks := m.complete(c, t)
-	if blocks || m.sched.NeedResched(int(c.id)) {
+	if blocks || c.needResched {
 		m.reschedule(c, blocks)
 		return
 	}
@@ -88,7 +88,7 @@ func (m *Sim) tick(c *cpu) {
 		m.chargeWork(c)
 	}
 	c.nextTick = m.nextTickAfter(m.now)
-	if c.task == nil && !m.sched.NeedResched(int(c.id)) {
+	if c.task == nil && !c.needResched {
 		m.sched.StopTick(m.now, int(c.id))
 		m.chargeWork(c)
 		c.nextTick = never
@@ -151,7 +151,9 @@ func (m *Sim) sendIPI(target *cpu) {
 type driver struct{ *Sim }
 
 func (d driver) Resched(cpu int) {
-	if c := &d.cpus[cpu]; c != d.acting {
+	c := &d.cpus[cpu]
+	c.needResched = true
+	if c != d.acting {
 		d.sendIPI(c)
 	}
 }

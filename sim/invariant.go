@@ -17,7 +17,9 @@ func (m *Sim) checkInvariants() error {
 			return fmt.Errorf("CPU %d has task %d but executes nothing", i, c.task.id)
 		case c.nextEvent() < m.now:
 			return fmt.Errorf("CPU %d has an event in the past, at %d ns", i, c.nextEvent())
-		case m.sched.NeedResched(i) && c.task == nil && c.ipiAt == never:
+		case m.sched.NeedResched(i) != c.needResched:
+			return fmt.Errorf("CPU %d: need_resched is %v in the scheduler only", i, m.sched.NeedResched(i))
+		case c.needResched && c.task == nil && c.ipiAt == never:
 			return fmt.Errorf("CPU %d idles and needs a reschedule but no IPI is on its way", i)
 		}
 	}

@@ -11,6 +11,7 @@ func (m *Sim) reschedule(c *cpu, block bool) {
 	}
 	m.lockQueue(c, int(c.id))
 	next := m.sched.Schedule(m.now, int(c.id), block)
+	c.needResched = false
 	m.chargeWork(c)
 	if next == nil {
 		m.enterIdle(c, prev)
@@ -41,6 +42,7 @@ func (m *Sim) resume(c *cpu, t *task) {
 	} else {
 		op = m.begin(c, t)
 	}
+	c.instr = &t.prog[t.pc]
 	c.kernelNS += c.debt
 	c.startSegment(m.now, c.debt+op, op)
 	c.debt = 0

@@ -9,31 +9,32 @@ import (
 
 // task is where one task of the scenario stands.
 type task struct {
-	sched *sched.Task
-	prog  workload.Program
-	id    workload.TaskID
-	pc    int32
+	prog workload.Program
+	pc   int32
+	id   workload.TaskID
+	left int64 // bytes that the read or write at pc still wants
 
-	left    int64 // bytes that the read or write at pc still wants; ns of a begun instruction
+	loops [workload.MaxLoops]int64
+
+	sched   *sched.Task
 	opWork  int64 // full-speed ns left of an instruction that was preempted
-	begun   bool  // the instruction at pc was preempted in the middle
-	resumed bool  // the channel call at pc slept and continues
-	waiting bool  // asleep until a child exits
-
-	started, exited bool
-	background      bool
-	process         int32
-	footprintKiB    int64
-	lastCPU         int32 // -1 before it first runs
-	parent          *task
-	children        []*task // in order of creation
-	zombies         int32   // exited, not yet reaped
-	reaped          int32
-
-	loops   [workload.MaxLoops]int64
 	wokenAt int64 // never: not waiting for a CPU after a wakeup
-	ran     int64 // CPU time, ns
-	rng     *rand.Rand
+	lastCPU int32 // -1 before it first runs
+
+	begun      bool // the instruction at pc was preempted in the middle
+	resumed    bool // the channel call at pc slept and continues
+	waiting    bool // asleep until a child exits
+	started    bool
+	exited     bool
+	background bool
+
+	process      int32
+	footprintKiB int64
+	parent       *task
+	children     []*task // in order of creation
+	zombies      int32   // exited, not yet reaped
+	reaped       int32
+	rng          *rand.Rand
 }
 
 // isThreadOf reports whether both tasks share an address space.
