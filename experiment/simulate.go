@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/schedlab/schedlab/internal/suggest"
 	"github.com/schedlab/schedlab/machine"
 	"github.com/schedlab/schedlab/sched"
 	"github.com/schedlab/schedlab/sim"
@@ -83,6 +84,9 @@ func NewSimulation(c *Cell) (*Simulation, error) {
 	if run.Preemption, err = sim.ParsePreemption(c.Preemption); err != nil {
 		return nil, &FieldError{"preemption", err}
 	}
+	if run.ShuffleTies, err = shuffleTies(c.TieBreak); err != nil {
+		return nil, &FieldError{"tie-break", err}
+	}
 	if run.Costs, err = costsOf(c, mach); err != nil {
 		return nil, &FieldError{"costs", err}
 	}
@@ -157,7 +161,23 @@ func costsOf(c *Cell, mach *machine.Machine) (*sim.Costs, error) {
 	if c.Costs == "" {
 		return sim.CostsFor(mach.Name)
 	}
+	if isPath(c.Costs) {
+		return sim.LoadCostFile(c.Costs)
+	}
 	return sim.LoadCosts(c.Costs)
+}
+
+// TieBreaks are the values of [Cell.TieBreak].
+var TieBreaks = []string{"number", "random"}
+
+func shuffleTies(tieBreak string) (bool, error) {
+	switch tieBreak {
+	case "", "number":
+		return false, nil
+	case "random":
+		return true, nil
+	}
+	return false, fmt.Errorf("there is no tie-break %q; choose %s", tieBreak, suggest.Enumerate(TieBreaks))
 }
 
 func cgroupSettings(c *Cell) ([]sim.CgroupSetting, error) {

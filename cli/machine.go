@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"bytes"
@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -19,7 +18,11 @@ func newMachineCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "machine",
 		Short: "Draw a machine's topology, or make one from a real machine",
-		Args:  cobra.NoArgs,
+		Long: `Draw the topology that a simulation sees, or read one from a real machine into a
+file that --machine and an experiment's machine: take.`,
+		Example: `  schedlab machine show hsw-ex
+  schedlab machine import -o this.yaml`,
+		Args: subcommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return errors.New("machine: say what to do: show NAME|PATH or import [PATH]")
 		},
@@ -41,7 +44,7 @@ LLC, threads). PATH is a machine in YAML or anything "machine import" reads.`,
 		Example: `  schedlab machine show xeon-8260
   schedlab machine show 2n4l6c2t --format svg -o machine.svg
   schedlab machine show /`,
-		Args: exactlyOne("machine show", "a preset, a spec such as 2n24c2t, or a path"),
+		Args: exactlyOne("a preset, a spec such as 2n24c2t, or a path"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			m, err := resolveOrImport(args[0], cmd.ErrOrStderr())
 			if err != nil {
@@ -50,7 +53,9 @@ LLC, threads). PATH is a machine in YAML or anything "machine import" reads.`,
 			return writeMachine(m, format, outFile, cmd.OutOrStdout())
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", "text", strings.Join(machine.Formats(), "|"))
+	cmd.Flags().StringVar(&format, "format", "text", strings.Join(machine.Formats(), ", "))
+	cmd.ValidArgsFunction = completeNamesOrFiles(machineNames)
+	completeFlags(cmd, map[string]completion{"format": completeNames(machine.Formats)})
 	cmd.Flags().StringVarP(&outFile, "output", "o", "", "write to `FILE` instead of standard output")
 	return cmd
 }
@@ -68,7 +73,7 @@ hwloc XML export, or a capture's machine.txt. What the input does not tell and
 had to be assumed is said on standard error.`,
 		Example: `  schedlab machine import -o this.yaml
   lscpu -p > lscpu.txt && schedlab machine import lscpu.txt`,
-		Args: atMostOne("machine import", "a path"),
+		Args: atMostOne("a path"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path := "/"
 			if len(args) == 1 {
@@ -83,44 +88,6 @@ had to be assumed is said on standard error.`,
 	}
 	cmd.Flags().StringVarP(&outFile, "output", "o", "", "write to `FILE` instead of standard output")
 	return cmd
-}
-
-func newMachinesCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "machines",
-		Short: "List the machines that have a name",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			table := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-			lines := "NAME\tSPEC\tSOURCE\n"
-			for _, p := range machine.Presets() {
-				lines += fmt.Sprintf("%s\t%s\t%s\n", p.Name, p.Spec, p.Source)
-			}
-			if _, err := io.WriteString(table, lines); err != nil {
-				return err
-			}
-			return table.Flush()
-		},
-	}
-}
-
-// exactlyOne and atMostOne say what is missing, where cobra only counts.
-func exactlyOne(command, what string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		if len(args) != 1 {
-			return fmt.Errorf("%s: give one argument, %s; there are %d", command, what, len(args))
-		}
-		return nil
-	}
-}
-
-func atMostOne(command, what string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		if len(args) > 1 {
-			return fmt.Errorf("%s: give at most one argument, %s; there are %d", command, what, len(args))
-		}
-		return nil
-	}
 }
 
 // resolveOrImport takes a name first, so that a file called 2n24c2t in the
