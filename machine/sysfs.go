@@ -39,7 +39,7 @@ func readSysfs(fsys fs.FS) (*draft, error) {
 		return nil, err
 	}
 	if len(cpus) == 0 {
-		return nil, errors.New("devices/system/cpu holds no cpu0, cpu1, ...")
+		return nil, errors.New("devices/system/cpu holds none of cpu0, cpu1 and so on")
 	}
 	s := &sysfs{fsys, newDraft("", slices.Max(cpus)+1)}
 	for _, step := range []func() error{

@@ -89,25 +89,6 @@ func (l *placementLab) busy(n int, cpus ...int) {
 	}
 }
 
-// runsIdleClass puts one SCHED_IDLE task on each CPU.
-func (l *placementLab) runsIdleClass(cpus ...int) {
-	for _, cpu := range cpus {
-		l.busy(1, cpu)
-		l.rqs[cpu].cfs.hIdle = 1
-		l.refreshIdle(&l.rqs[cpu])
-	}
-}
-
-func (l *placementLab) idles(cpus ...int) {
-	for _, cpu := range cpus {
-		rq := &l.rqs[cpu]
-		rq.nr, rq.cfs.h, rq.cfs.hIdle, rq.curr = 0, 0, 0, nil
-		l.refreshIdle(rq)
-	}
-}
-
-func (l *placementLab) allBusy() { l.busy(1, l.online.CPUs()...) }
-
 // load gives a CPU a load average. The factor of its queue is set so that the
 // h_load of its tasks equals their own load average.
 func (l *placementLab) load(cpu int, load int64) {
@@ -140,17 +121,6 @@ func (l *placementLab) wantAffine(want AffineReason) {
 	if l.decision.Affine != want {
 		l.t.Errorf("wake_affine decided by %q, want %q", l.decision.Affine, want)
 	}
-}
-
-// scanned lists the CPUs that the scan tested.
-func (l *placementLab) scanned() []int {
-	var cpus []int
-	for _, c := range l.decision.Candidates {
-		if c.Step == RuleIdleCPU && (c.Verdict == VerdictBusy || c.Verdict == VerdictTaken) {
-			cpus = append(cpus, int(c.CPU))
-		}
-	}
-	return cpus
 }
 
 // xeon8260 is the machine of document 000: 2 nodes × 24 cores × 2 threads,
