@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -117,7 +118,8 @@ func Load(path string) (*Experiment, error) {
 
 // pathCause is the error without the path that the caller prints anyway.
 func pathCause(err error) string {
-	if pe, ok := err.(*os.PathError); ok {
+	var pe *os.PathError
+	if errors.As(err, &pe) {
 		return pe.Err.Error()
 	}
 	return err.Error()

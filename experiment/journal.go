@@ -229,7 +229,7 @@ func (j *Journal) Settle(r *Results) error {
 // it) and the files that cells name.
 func (x *Experiment) Scope(program string) string {
 	h := sha256.New()
-	put := func(s string) { fmt.Fprintf(h, "%d:%s", len(s), s) }
+	put := func(s string) { _, _ = fmt.Fprintf(h, "%d:%s", len(s), s) }
 	put(program)
 	for _, f := range x.files[1:] { // not the experiment: its cells have fingerprints
 		put(f.Path)
@@ -249,7 +249,7 @@ func (p *Plan) CacheJournal(scope string) (string, error) {
 	h := sha256.New()
 	for _, part := range []string{string(p.experiment.src.text), p.experiment.src.name, strconv.FormatBool(p.Quick),
 		strconv.FormatUint(p.Seed, 10), scope} {
-		fmt.Fprintf(h, "%d:%s", len(part), part)
+		_, _ = fmt.Fprintf(h, "%d:%s", len(part), part)
 	}
 	return filepath.Join(cache, "schedlab", "unfinished", hex.EncodeToString(h.Sum(nil)[:16])+".jsonl"), nil
 }

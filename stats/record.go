@@ -2,6 +2,7 @@ package stats
 
 import (
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -132,7 +133,7 @@ func ReadRecords(name string, r io.Reader) ([]Record, error) {
 	var records []Record
 	for {
 		fields, err := in.Read()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return records, nil
 		}
 		if err != nil {
