@@ -229,14 +229,17 @@ func (j *Journal) Settle(r *Results) error {
 // it) and the files that cells name.
 func (x *Experiment) Scope(program string) string {
 	h := sha256.New()
-	put := func(s string) { _, _ = fmt.Fprintf(h, "%d:%s", len(s), s) }
-	put(program)
+	h.Write(framed(program))
 	for _, f := range x.files[1:] { // not the experiment: its cells have fingerprints
-		put(f.Path)
-		put(f.SHA256)
+		h.Write(framed(f.Path))
+		h.Write(framed(f.SHA256))
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }
+
+// framed puts a string's length in front, so that two lists of strings never
+// hash alike.
+func framed(s string) []byte { return fmt.Appendf(nil, "%d:%s", len(s), s) }
 
 // CacheJournal is where a plan without an output folder keeps its finished
 // cells: in the user's cache, under a hash of the experiment's bytes, the
@@ -249,7 +252,7 @@ func (p *Plan) CacheJournal(scope string) (string, error) {
 	h := sha256.New()
 	for _, part := range []string{string(p.experiment.src.text), p.experiment.src.name, strconv.FormatBool(p.Quick),
 		strconv.FormatUint(p.Seed, 10), scope} {
-		_, _ = fmt.Fprintf(h, "%d:%s", len(part), part)
+		h.Write(framed(part))
 	}
 	return filepath.Join(cache, "schedlab", "unfinished", hex.EncodeToString(h.Sum(nil)[:16])+".jsonl"), nil
 }

@@ -24,7 +24,7 @@ type Runner interface {
 // Sample is one figure that a benchmark reported.
 type Sample struct {
 	Statistic string  `json:"statistic"`       // "Amean", "Hmean", or the name of a plain one
-	Label     string  `json:"label,omitempty"` // row label when it is not the cell's ("99.0th-qrtle-47")
+	Label     string  `json:"label,omitempty"` // row label instead of the cell's; it names the cell's row too ("99.0th-qrtle-47")
 	Unit      string  `json:"unit"`
 	Better    string  `json:"better"` // "lower", "higher", or "" for a counter that is not compared
 	Value     float64 `json:"value"`

@@ -64,10 +64,13 @@ func (d *draft) note(format string, args ...any) {
 }
 
 // addCachePer adds one instance of c for every group of online CPUs with an
-// equal label.
+// equal label; CPUs without one have no such cache.
 func (d *draft) addCachePer(labels []int, c Cache) {
 	instance := make(map[int]int)
 	for cpu := d.online.First(); cpu >= 0; cpu = d.online.Next(cpu + 1) {
+		if labels[cpu] == unknown {
+			continue
+		}
 		i, ok := instance[labels[cpu]]
 		if !ok {
 			i = len(d.caches)

@@ -126,6 +126,9 @@ func (s scale) draw(b *strings.Builder, plot float64) {
 }
 
 func tickLabel(tick, step float64) string {
+	if math.Abs(tick) < step/2 {
+		return "0"
+	}
 	decimals := max(0, int(-math.Floor(math.Log10(step))))
 	return fmt.Sprintf("%+.*f", decimals, tick)
 }

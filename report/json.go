@@ -3,6 +3,7 @@ package report
 import (
 	"encoding/json"
 	"io"
+	"math"
 
 	"github.com/schedlab/schedlab/stats"
 )
@@ -167,9 +168,15 @@ func jsonJudgement(v *stats.Verdict) jsonVerdict {
 		Baseline: v.Baseline, Judgement: string(v.Judgement), Rows: v.Rows, Better: v.Better, Worse: v.Worse,
 		SignificantBetter: v.SignificantBetter, SignificantWorse: v.SignificantWorse, Failed: v.Missing, Text: v.String()}
 	if v.Rows > 0 {
-		j.Mean, j.Min, j.Max = &v.Mean, &v.Min, &v.Max
+		j.Mean, j.Min, j.Max = hundredths(v.Mean), hundredths(v.Min), hundredths(v.Max)
 	}
 	return j
+}
+
+// hundredths rounds a percentage as the text form does.
+func hundredths(percent float64) *float64 {
+	rounded := math.Round(percent*100) / 100
+	return &rounded
 }
 
 func jsonBeside(t *stats.Table, row *stats.Row, b *stats.Beside) jsonPublished {
@@ -186,7 +193,7 @@ func jsonBeside(t *stats.Table, row *stats.Row, b *stats.Beside) jsonPublished {
 	}
 	for _, a := range b.Agreements {
 		p.Agreements = append(p.Agreements, jsonAgreement{t.Columns[a.Column].Variant, t.Columns[a.Against].Variant,
-			a.Published, a.Simulated, a.SameDirection()})
+			a.Published, *hundredths(a.Simulated), a.SameDirection()})
 	}
 	return p
 }

@@ -69,7 +69,11 @@ func (t *textWriter) table(table *stats.Table) {
 }
 
 func title(t *stats.Table) string {
-	return fmt.Sprintf("%s on %s [%s]", t.Benchmark, t.Machine, t.Environment)
+	text := fmt.Sprintf("%s on %s [%s]", t.Benchmark, t.Machine, t.Environment)
+	if !kernelLine(t) {
+		text += ", kernel " + t.Columns[0].Kernel
+	}
+	return text
 }
 
 // rowLabels are the rows' names, "Amean     12": of means the statistic is
@@ -242,17 +246,17 @@ func (t *textWriter) colored(mark string, e *stats.Entry) string {
 const publishedLabel = "  published"
 
 func (t *textWriter) publishedRow(row *stats.Row, b *stats.Beside, columns []pageColumn, width int) {
-	line, any := pad(publishedLabel, width), false
+	line, found := pad(publishedLabel, width), false
 	for _, c := range columns {
 		text := ""
 		for i := range b.Figures {
 			if b.Figures[i].Column == c.index {
-				text, any = publishedCell(b, &b.Figures[i]), true
+				text, found = publishedCell(b, &b.Figures[i]), true
 			}
 		}
 		line += padLeft("", c.width-columnWidth) + pad(text, columnWidth)
 	}
-	if any {
+	if found {
 		t.line(line)
 	}
 }
@@ -327,14 +331,10 @@ func nonEmpty(words ...string) []string {
 
 func (t *textWriter) verdict(v *stats.Verdict) {
 	text := v.String()
-	lines := wrap(text, pageWidth, "  ")
 	if color := verdictColor(v); t.color && color != "" {
-		lines[0] = color + lines[0]
-		lines[len(lines)-1] += colorReset
+		text = color + text + colorReset
 	}
-	for _, l := range lines {
-		t.line(l)
-	}
+	t.line(text)
 }
 
 func verdictColor(v *stats.Verdict) string {

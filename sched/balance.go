@@ -19,7 +19,8 @@ type balanceRules struct {
 	// into the number of tasks to move; NUMA domains allow small differences.
 	spread func(env *balanceEnv, local, busiest *groupStats, difference int64) int64
 	// fillAboveAverage: a local group that is not overloaded takes load even
-	// when it is above the domain's average (before v6.1's fix).
+	// when it is above the domain's average (a bug of v5.17, mended later and in
+	// the stable trees of v5.10).
 	fillAboveAverage bool
 	// emptyQueues: a CPU without tasks whose blocked load is the largest can
 	// be taken for the busiest (before v5.12).
@@ -50,10 +51,11 @@ type intervalRules struct {
 	stickyDecay bool
 }
 
-// The values for v5.10 come from section 6.7 and, where that is silent, from
-// what is known of that kernel [M]; so do those of v4.14 (balance414.go).
+// Section 6.7 tells only part of v5.10; the rest of its values were checked
+// against v5.10.228, of which the later change to the utilization filter is
+// left out. v4.14 is in balance414.go.
 var balance510 = balanceRules{
-	findBusiest: findBusiestGroup, spread: spread510, emptyQueues: true, fillAboveAverage: true,
+	findBusiest: findBusiestGroup, spread: spread510, emptyQueues: true,
 	interval: intervalRules{schedIdleIsIdle: true, busyLead: 1, stickyDecay: true},
 	detach:   detachRules{tooMuch: tooMuchFor, leastLoad: 1, smtSiblingsCold: true, kthreadsStay: true},
 	active:   activeRules{needed: activeNeeded510, pinnedIsAllPinned: true, forcesTask: true, regulated: true},
@@ -81,7 +83,7 @@ var balance61 = func() balanceRules {
 	r := balance517
 	r.spread = spread61
 	r.fillAboveAverage = false
-	r.detach.insists = true
+	r.detach.shiftsUtil = true
 	r.newidle.refusesWork = true
 	return r
 }()
@@ -136,9 +138,9 @@ func (env *balanceEnv) has(f envFlag) bool { return env.flags&f != 0 }
 // balanceState is the balancer's part of the [Scheduler].
 type balanceState struct {
 	env balanceEnv
-	// entered is the work done before the call that balances now; with it the
+	// entered is the cost of the work done before the call that balances now; with it the
 	// balancer knows how far into the call it is.
-	entered Work
+	entered int64
 	// serializedUntil is when the CPU that balances a SERIALIZE domain gives
 	// the global lock back.
 	serializedUntil int64
@@ -188,13 +190,13 @@ func (s *Scheduler) BalanceSoftirq(now int64, cpu int) {
 
 // enterBalancing notes where the call that balances started, and its CPU.
 func (s *Scheduler) enterBalancing(here *runqueue) {
-	s.lb.entered = s.work
+	s.lb.entered = s.spent()
 	s.lb.env.here = here
 }
 
 // balanceClock is the time as the balancing CPU sees it: it has worked since
 // the call began.
-func (s *Scheduler) balanceClock() int64 { return s.now + s.elapsed(&s.lb.entered) }
+func (s *Scheduler) balanceClock() int64 { return s.now + s.elapsed(s.lb.entered) }
 
 // rebalance makes a pass over each of a CPU's domains that is due
 // (mechanisms.md 9.2).
@@ -287,6 +289,9 @@ func decayNewidleCost(s *Scheduler, d *Domain) bool {
 	return true
 }
 
+// BalanceStats returns the counters of the CPU's passes over the domain.
+func (d *Domain) BalanceStats() *BalanceStats { return &d.balanced }
+
 // passOutcome says how a pass ended.
 type passOutcome uint8
 
@@ -314,7 +319,8 @@ type passResult struct {
 	moved     int   // tasks
 }
 
-// balancePass balances one domain for one CPU [load_balance].
+// balancePass balances one domain for one CPU [load_balance]. Every pass, of
+// whatever kind of balancing, goes through here and through closePass.
 func (s *Scheduler) balancePass(rq *runqueue, d *Domain, idle IdleType) passResult {
 	env := s.beginPass(rq, d, idle)
 	d.balanced.Passes[idle]++
@@ -325,7 +331,7 @@ func (s *Scheduler) balancePass(rq *runqueue, d *Domain, idle IdleType) passResu
 	if res.outcome == passFailed {
 		s.afterFailure(env, &res)
 	}
-	s.settlePass(env, &res)
+	s.closePass(env, &res)
 	return res
 }
 
@@ -446,9 +452,9 @@ func (s *Scheduler) markImbalance(env *balanceEnv) {
 // all pinned.
 const maxPinnedInterval = 512
 
-// settlePass keeps the books of a pass: failures, intervals, and the flag of the
+// closePass keeps the books of a pass: failures, intervals, and the flag of the
 // level above (mechanisms.md 9.6).
-func (s *Scheduler) settlePass(env *balanceEnv, res *passResult) {
+func (s *Scheduler) closePass(env *balanceEnv, res *passResult) {
 	d := env.d
 	switch res.outcome {
 	case passMoved:

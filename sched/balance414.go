@@ -89,6 +89,7 @@ func (s *Scheduler) collectGroup414(env *balanceEnv, g *CPUGroup, gs *groupStats
 	for w := range g.Span {
 		word := g.Span[w] & env.candidates[w]
 		s.work.GroupCPUs += int64(bits.OnesCount64(word))
+		gs.idleCPUs += int32(bits.OnesCount64(word & s.idle[w]))
 		for ; word != 0; word &= word - 1 {
 			rq := &s.rqs[firstBit(w, word)]
 			load := s.cpuLoad(rq)
@@ -98,24 +99,28 @@ func (s *Scheduler) collectGroup414(env *balanceEnv, g *CPUGroup, gs *groupStats
 			gs.h += rq.cfs.h
 			if rq.nr > 1 {
 				overload = true
-			} else if rq.idleCPU() {
-				gs.idleCPUs++
 			}
 		}
 	}
+	gs.judge(env.d.ImbalancePct, g.Cap.Imbalance, weighted)
+	return overload
+}
+
+// judge classifies a group from its sums; weighted is the plain sum of its
+// CPUs' loads.
+func (gs *groupStats414) judge(pct int64, imbalanced bool, weighted int64) {
 	gs.nr = gs.h
 	gs.avgLoad = gs.loadPerCapacity()
 	if gs.h > 0 {
 		gs.perTask = weighted / int64(gs.h)
 	}
-	gs.full = gs.overloaded(env.d.ImbalancePct)
+	gs.full = gs.overloaded(pct)
 	switch {
 	case gs.full:
 		gs.kind = groupOverloaded
-	case g.Cap.Imbalance:
+	case imbalanced:
 		gs.kind = groupImbalanced
 	}
-	return overload
 }
 
 // loadIndex says how smoothed the loads are that a pass compares; newidle

@@ -35,13 +35,14 @@ const (
 	RuleTarget
 	RuleSlowLocal
 	RuleSlowIdlest
+	RuleFallback // the rule's choice was not allowed or not online
 	numRules
 )
 
 var ruleNames = [numRules]string{
 	"none", "pinned", "custom rule", "target idle", "prev idle", "per-CPU kthread stacked",
 	"recent_used_cpu idle", "no LLC", "SMT sibling idle", "idle core", "idle CPU",
-	"nothing idle: target", "slow path: stay local", "slow path: idlest CPU",
+	"nothing idle: target", "slow path: stay local", "slow path: idlest CPU", "fallback",
 }
 
 // String returns a short phrase for reports.

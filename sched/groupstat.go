@@ -69,3 +69,7 @@ func (g *groupStats) hasCapacity(pct int64) bool {
 // runnableExceeds reports whether tasks wait for CPUs: the runnable average
 // counts the waiting, utilization only the running.
 func (g *groupStats) runnableExceeds(pct int64) bool { return g.capacity*pct < g.runnable*100 }
+
+// numaImbalanceMin is the number of tasks that one node may have more than
+// another: a pair that communicates stays together.
+const numaImbalanceMin = 2

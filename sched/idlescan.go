@@ -135,7 +135,7 @@ func (s *Scheduler) findIdleCoreByProbing(t *Task, target, from int) coreResult 
 			s.note(cpu, RuleIdleCore, VerdictNotAllowed)
 			continue
 		}
-		if s.profile.Wake.coreIdle(s, t, cpu, &found) {
+		if s.visitCore(t, cpu, &found) {
 			s.note(cpu, RuleIdleCore, VerdictTaken)
 			found.core = cpu
 			return found
@@ -156,72 +156,91 @@ func (s *Scheduler) findIdleCoreByWords(t *Task, target, from int) coreResult {
 		left[w.index] = w.bits & t.allowed[w.index]
 	}
 	for walk := wrapFrom(words, from); walk.next(); {
-		for {
-			here := left[walk.index] & walk.bits
-			if here == 0 {
-				break
-			}
+		for here := left[walk.index] & walk.bits; here != 0; here &= left[walk.index] {
 			cpu := walk.index<<6 + bits.TrailingZeros64(here)
-			if s.profile.Wake.coreIdle(s, t, cpu, &found) {
+			core := s.scratch.coreWords[cpu]
+			lively := uint64(0)
+			for _, w := range core {
+				lively |= (s.idle[w.index] | s.schedIdle[w.index]) & w.bits
+				left[w.index] &^= w.bits
+			}
+			if lively == 0 {
+				found.visited += s.visitsOfBusyCore(cpu, found.single)
+			} else if s.visitCore(t, cpu, &found) {
 				found.core = cpu
 				return found
-			}
-			for _, sibling := range s.scratch.siblings[cpu] {
-				left.Clear(int(sibling))
 			}
 		}
 	}
 	return found
 }
 
-// coreRule looks at the siblings of cpu one by one and reports whether all are
-// idle. It counts the visits and may remember a usable CPU in found.single.
-type coreRule func(s *Scheduler, t *Task, cpu int, found *coreResult) bool
-
-// coreIdle414 is v4.14: every sibling is visited.
-func coreIdle414(s *Scheduler, _ *Task, cpu int, found *coreResult) bool {
-	idle := true
-	for _, sibling := range s.scratch.siblings[cpu] {
-		found.visited++
-		idle = idle && s.idle.Has(int(sibling))
+// visitsOfBusyCore is what visitCore comes to for a core on which nobody could
+// ever be placed: most cores, while the machine is loaded.
+func (s *Scheduler) visitsOfBusyCore(cpu, single int) int {
+	if s.profile.Wake.coreStopsAtBusy || single != noCPU {
+		return 1
 	}
+	return len(s.scratch.siblings[cpu])
+}
+
+// visitCore applies the kernel version's rule to the core of cpu and reports
+// whether it is idle.
+func (s *Scheduler) visitCore(t *Task, cpu int, found *coreResult) bool {
+	idle, visited, single := s.profile.Wake.coreIdle(s, t, cpu, found.single)
+	found.visited += visited
+	found.single = single
 	return idle
 }
 
-// coreIdle510 is v5.6 to v5.11: the first busy sibling settles it.
-func coreIdle510(s *Scheduler, _ *Task, cpu int, found *coreResult) bool {
+// coreRule looks at the siblings of cpu one by one and reports whether all are
+// idle, how many it has visited, and which single usable CPU is remembered
+// after that; before says which one already was.
+type coreRule func(s *Scheduler, t *Task, cpu, before int) (idle bool, visited, single int)
+
+// coreIdle414 is v4.14: every sibling is visited.
+func coreIdle414(s *Scheduler, _ *Task, cpu, _ int) (idle bool, visited, single int) {
+	idle = true
 	for _, sibling := range s.scratch.siblings[cpu] {
-		found.visited++
+		visited++
+		idle = idle && s.idle.Has(int(sibling))
+	}
+	return idle, visited, noCPU
+}
+
+// coreIdle510 is v5.6 to v5.11: the first busy sibling settles it.
+func coreIdle510(s *Scheduler, _ *Task, cpu, _ int) (idle bool, visited, single int) {
+	for _, sibling := range s.scratch.siblings[cpu] {
+		visited++
 		if !s.idle.Has(int(sibling)) {
-			return false
+			return false, visited, noCPU
 		}
 	}
-	return true
+	return true, visited, noCPU
 }
 
 // coreIdle517 is v5.12 and later: while no usable CPU is remembered a busy
 // sibling is no reason to stop, because the next one may be worth remembering.
 // A sched-idle CPU can be remembered but does not make a core idle.
-func coreIdle517(s *Scheduler, t *Task, cpu int, found *coreResult) bool {
-	idle := true
+func coreIdle517(s *Scheduler, t *Task, cpu, before int) (idle bool, visited, single int) {
+	idle, single = true, before
 	for _, sibling := range s.scratch.siblings[cpu] {
 		sib := int(sibling)
-		found.visited++
+		visited++
 		switch {
 		case s.idle.Has(sib):
-			if found.single == noCPU && t.allowed.Has(sib) {
-				found.single = sib
+			if single == noCPU && t.allowed.Has(sib) {
+				single = sib
 			}
-		case found.single != noCPU:
-			return false
+		case single != noCPU:
+			return false, visited, single
 		case s.schedIdle.Has(sib) && t.allowed.Has(sib):
-			found.single = sib
-			return false
+			return false, visited, sib
 		default:
 			idle = false
 		}
 	}
-	return idle
+	return idle, visited, single
 }
 
 // maskWord is one word of a CPU set that has something in it: a set of few

@@ -266,13 +266,13 @@ func (s *Scheduler) searchOnce(p *Placement, target int, wantCore bool) int {
 		}
 		return core
 	}
-	mark := s.work
+	mark := s.spent()
 	scan := s.scan(p, target, target+1, tests)
 	if scan.cutOff {
 		return noCPU // and the statistics stay as they were
 	}
 	if measured {
-		took := s.elapsed(&mark)
+		took := s.elapsed(mark)
 		waker.wakeAvgIdle -= min(waker.wakeAvgIdle, took)
 		waker.llc.learnScanCost(took)
 	}
@@ -295,12 +295,12 @@ func (s *Scheduler) scanByAvgIdle(p *Placement, target int) int {
 	if s.features.Has(SISProp) {
 		tests = proportionalTests(waker, s.rqs[target].llc.SpanWeight, avgIdle)
 	}
-	mark := s.work
+	mark := s.spent()
 	scan := s.scan(p, target, target, tests)
 	if scan.cutOff {
 		return noCPU
 	}
-	waker.llc.learnScanCost(s.elapsed(&mark))
+	waker.llc.learnScanCost(s.elapsed(mark))
 	return scan.cpu
 }
 

@@ -13,7 +13,7 @@ type slowPathRules struct {
 	idlestGroup func(s *Scheduler, d *Domain, p *Placement, here int) *CPUGroup
 	// staysOnNode keeps a task on its node although another has more idle
 	// CPUs; nil before v5.5.
-	staysOnNode func(c *nodeChoice) bool
+	staysOnNode func(c nodeChoice) bool
 	// takesSchedIdle: a CPU with nothing but idle-class tasks is taken at once.
 	takesSchedIdle bool
 }
@@ -80,7 +80,7 @@ type groupChoice struct {
 type nodeChoice struct {
 	domain        *Domain
 	task          *Task
-	local, remote *groupChoice
+	local, remote groupChoice
 }
 
 // idlestGroup510 is v5.5 and later: the type of the groups decides, then their
@@ -179,7 +179,7 @@ func (s *Scheduler) remotePays(d *Domain, t *Task, local, remote *groupChoice) b
 		return 100*local.avgLoad > d.ImbalancePct*remote.avgLoad
 	case groupHasSpare:
 		// NUMA balancing is not modelled: no task has a preferred node.
-		if d.has(FlagNUMA) && s.profile.SlowPath.staysOnNode(&nodeChoice{d, t, local, remote}) {
+		if d.has(FlagNUMA) && s.profile.SlowPath.staysOnNode(nodeChoice{d, t, *local, *remote}) {
 			return false
 		}
 		return local.idleCPUs < remote.idleCPUs
@@ -188,22 +188,22 @@ func (s *Scheduler) remotePays(d *Domain, t *Task, local, remote *groupChoice) b
 }
 
 // staysWhileAnyIdle is v5.10: any idle CPU at home will do.
-func staysWhileAnyIdle(c *nodeChoice) bool { return c.local.idleCPUs > 0 }
+func staysWhileAnyIdle(c nodeChoice) bool { return c.local.idleCPUs > 0 }
 
 // staysBelowQuarter is v5.17: home may hold tasks for a quarter of the domain.
-func staysBelowQuarter(c *nodeChoice) bool {
+func staysBelowQuarter(c nodeChoice) bool {
 	return int(c.local.nr) < c.domain.SpanWeight/4
 }
 
 // staysWithinAllowance is v5.18: as many tasks as the topology gives good
 // reason for (mechanisms.md 5.6), this one included.
-func staysWithinAllowance(c *nodeChoice) bool {
+func staysWithinAllowance(c nodeChoice) bool {
 	return int64(c.local.nr)+1 <= c.domain.ImbNUMANr
 }
 
 // staysWithinAllowanceIfEven is v6.1: the allowance shrinks to the CPUs that
 // the task may use, and holds only while the nodes are almost equally idle.
-func staysWithinAllowanceIfEven(c *nodeChoice) bool {
+func staysWithinAllowanceIfEven(c nodeChoice) bool {
 	usable := int64(0)
 	for w, word := range c.local.group.Span {
 		usable += int64(bits.OnesCount64(word & c.task.allowed[w]))

@@ -19,7 +19,7 @@ type newidleRules struct {
 	// costRestartsDecay: a new highest cost stays for a whole second.
 	costRestartsDecay bool
 	// decaysNohz: passes decay the blocked load of tickless CPUs that they look
-	// at (v5.10 [M]).
+	// at (v5.10).
 	decaysNohz bool
 	// updatesWhenTooShort and updatesAtEnd say when the CPU decays the blocked
 	// load of tickless CPUs: when it does not search, or whenever it found
@@ -66,10 +66,10 @@ func (s *Scheduler) newidleBalance(rq *runqueue) int {
 func (s *Scheduler) searchDomains(rq *runqueue, next int64) (pulled int, _ int64) {
 	rules := &s.profile.Balance.newidle
 	s.enterBalancing(rq)
-	mark := s.work
+	mark := s.spent()
 	s.decayBlocked(rq)
 	if !rules.chargesUpdate {
-		mark = s.work
+		mark = s.spent()
 	}
 	var spent int64
 	for d := rq.sd; d != nil; d = d.Parent {
@@ -80,8 +80,8 @@ func (s *Scheduler) searchDomains(rq *runqueue, next int64) (pulled int, _ int64
 		}
 		if d.has(FlagBalanceNewidle) {
 			pulled = s.balancePass(rq, d, NewlyIdle).moved
-			cost := s.elapsed(&mark)
-			mark = s.work
+			cost := s.elapsed(mark)
+			mark = s.spent()
 			s.raiseNewidleCost(d, cost)
 			spent += cost
 		}

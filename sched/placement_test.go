@@ -78,16 +78,37 @@ func (l *placementLab) task(prev int, allowed ...int) *Task {
 	return l.NewTask(spec)
 }
 
-// busy puts n tasks on each CPU, one of them running.
+// busy puts n tasks on each CPU, one of them running, all the time so far.
 func (l *placementLab) busy(n int, cpus ...int) {
 	for _, cpu := range cpus {
 		rq := &l.rqs[cpu]
 		rq.nr, rq.cfs.h, rq.cfs.hIdle = int32(n), int32(n), 0
 		rq.curr = l.NewTask(TaskSpec{ID: int32(cpu), CPU: cpu})
 		rq.curr.queued = true
+		rq.cfs.avg.utilAvg, rq.cfs.avg.runnableAvg = 1024, 1024*int64(n)
 		l.refreshIdle(rq)
 	}
 }
+
+// runsIdleClass puts one SCHED_IDLE task on each CPU.
+func (l *placementLab) runsIdleClass(cpus ...int) {
+	for _, cpu := range cpus {
+		l.busy(1, cpu)
+		l.rqs[cpu].cfs.hIdle = 1
+		l.refreshIdle(&l.rqs[cpu])
+	}
+}
+
+func (l *placementLab) idles(cpus ...int) {
+	for _, cpu := range cpus {
+		rq := &l.rqs[cpu]
+		rq.nr, rq.cfs.h, rq.cfs.hIdle, rq.curr = 0, 0, 0, nil
+		rq.cfs.avg.utilAvg, rq.cfs.avg.runnableAvg = 0, 0
+		l.refreshIdle(rq)
+	}
+}
+
+func (l *placementLab) allBusy() { l.busy(1, l.online.CPUs()...) }
 
 // load gives a CPU a load average. The factor of its queue is set so that the
 // h_load of its tasks equals their own load average.
@@ -121,6 +142,17 @@ func (l *placementLab) wantAffine(want AffineReason) {
 	if l.decision.Affine != want {
 		l.t.Errorf("wake_affine decided by %q, want %q", l.decision.Affine, want)
 	}
+}
+
+// scanned lists the CPUs that the scan tested.
+func (l *placementLab) scanned() []int {
+	var cpus []int
+	for _, c := range l.decision.Candidates {
+		if c.Step == RuleIdleCPU && (c.Verdict == VerdictBusy || c.Verdict == VerdictTaken) {
+			cpus = append(cpus, int(c.CPU))
+		}
+	}
+	return cpus
 }
 
 // xeon8260 is the machine of document 000: 2 nodes × 24 cores × 2 threads,

@@ -66,6 +66,7 @@ type Scheduler struct {
 	lb       balanceState
 
 	work     Work
+	charged  int64 // cost of the work that TakeCost has returned
 	decision *Decision
 }
 
@@ -180,19 +181,24 @@ func (s *Scheduler) InitTask(t *Task, spec TaskSpec) {
 	s.attachToQueueOf(t, spec.CPU)
 }
 
-// TakeWork returns what has been counted since the last call and starts anew.
-func (s *Scheduler) TakeWork() Work {
-	w := s.work
-	s.work = Work{}
-	return w
+// Work returns what has been counted since the scheduler was built.
+func (s *Scheduler) Work() Work { return s.work }
+
+// TakeCost returns what the scheduler's work since the last call costs, in
+// the nanoseconds of its price list.
+func (s *Scheduler) TakeCost() int64 {
+	total := s.spent()
+	cost := total - s.charged
+	s.charged = total
+	return cost
 }
 
-// elapsed returns how long the scheduler has been at work since mark, in the
-// nanoseconds of its price list: what the kernel reads from its clock when it
-// measures a scan or a balance pass.
-func (s *Scheduler) elapsed(mark *Work) int64 {
-	return s.prices.Cost(&s.work) - s.prices.Cost(mark)
-}
+// spent is the cost of all work so far: the clock by which the kernel measures
+// its own scans and balance passes.
+func (s *Scheduler) spent() int64 { return s.prices.Cost(&s.work) }
+
+// elapsed returns the nanoseconds of work since spent() was mark.
+func (s *Scheduler) elapsed(mark int64) int64 { return s.spent() - mark }
 
 // Idle reports whether cpu is idle now [idle_cpu].
 func (s *Scheduler) Idle(cpu int) bool { return s.idle.Has(cpu) }

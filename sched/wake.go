@@ -43,6 +43,9 @@ type wakeRules struct {
 	// budgetCountsDisallowed: the scan walks the whole cache domain, and CPUs
 	// outside the wakee's affinity use up its budget.
 	budgetCountsDisallowed bool
+	// coreStopsAtBusy: in the search for an idle core the first busy sibling
+	// settles that a core is not idle, always.
+	coreStopsAtBusy bool
 	// siblingsSkipSelf: the SMT check leaves out the CPU whose siblings it
 	// looks at.
 	siblingsSkipSelf bool
@@ -71,6 +74,7 @@ var wake510 = wakeRules{
 	idleSibling:      idleSibling510,
 	recent:           recentKeptUntilUsed,
 	coreIdle:         coreIdle510,
+	coreStopsAtBusy:  true,
 	affineCountsPrev: true,
 	wakerMarksHere:   true,
 	takesSchedIdle:   true,
@@ -219,25 +223,28 @@ func (s *Scheduler) legalCPU(t *Task, cpu int) int {
 	if t.allowed.Has(cpu) && s.online.Has(cpu) {
 		return cpu
 	}
+	fallback := noCPU
 	if node := s.scratch.nodeOf[t.cpu]; node >= 0 {
-		if c := firstOfThree(s.machine.Nodes[node].CPUs, t.allowed, s.online); c >= 0 {
-			return c
-		}
+		fallback = firstInBoth(t.allowed, s.machine.Nodes[node].CPUs)
 	}
-	if c := firstOfThree(t.allowed, s.online, s.online); c >= 0 {
-		return c
+	if fallback == noCPU {
+		fallback = firstInBoth(t.allowed, s.online)
 	}
-	return s.online.First()
+	if fallback == noCPU {
+		fallback = s.online.First()
+	}
+	s.note(fallback, RuleFallback, VerdictTaken)
+	return s.settle(fallback, RuleFallback)
 }
 
-// firstOfThree returns the lowest CPU that is in all three sets, or -1.
-func firstOfThree(a, b, c machine.CPUMask) int {
+// firstInBoth returns the lowest CPU that both sets hold, or noCPU.
+func firstInBoth(a, b machine.CPUMask) int {
 	for cpu := a.First(); cpu >= 0; cpu = a.Next(cpu + 1) {
-		if b.Has(cpu) && c.Has(cpu) {
+		if b.Has(cpu) {
 			return cpu
 		}
 	}
-	return -1
+	return noCPU
 }
 
 // InInterrupt tells the scheduler whether the wakeups to come are made by an
@@ -253,6 +260,7 @@ type placementScratch struct {
 	inInterrupt bool
 
 	smt       bool         // some core has several threads [sched_smt_present]
+	coreWords [][]maskWord // core by CPU
 	siblings  [][]int32    // SMT siblings by CPU, itself included, in order
 	llcWords  [][]maskWord // span of the LLC domain by CPU
 	nodeOf    []int32      // index into machine.Nodes by CPU, -1 when offline
@@ -265,6 +273,7 @@ func (s *Scheduler) initPlacement() {
 	sc := &s.scratch
 	sc.set = machine.NewCPUMask(n)
 	sc.siblings = make([][]int32, n)
+	sc.coreWords = make([][]maskWord, n)
 	sc.llcWords = make([][]maskWord, n)
 	sc.nodeOf = make([]int32, n)
 	sc.idleTasks = make([]Task, n)
@@ -278,8 +287,9 @@ func (s *Scheduler) initPlacement() {
 		}
 		sc.nodeOf[cpu] = int32(s.machine.CPUs[cpu].Node)
 		if first := s.cores[cpu].First(); first < cpu {
-			sc.siblings[cpu] = sc.siblings[first]
+			sc.siblings[cpu], sc.coreWords[cpu] = sc.siblings[first], sc.coreWords[first]
 		} else {
+			sc.coreWords[cpu] = wordsOf(s.cores[cpu])
 			sc.siblings[cpu] = cpuNumbers(s.cores[cpu])
 		}
 		sc.smt = sc.smt || len(sc.siblings[cpu]) > 1

@@ -1,6 +1,6 @@
 package sched
 
-// Work counts what the scheduler did since [Scheduler.TakeWork]. It is the
+// Work counts what the scheduler did since it was built. It is the
 // only thing a cost model needs: the scheduler never knows how long its own
 // steps take, except through [Prices] where the kernel measures itself.
 type Work struct {

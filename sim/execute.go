@@ -217,10 +217,7 @@ func (m *Sim) wake(c *cpu, t *task, sync bool) {
 }
 
 // chargeWork turns what the scheduler has just done into time of CPU c.
-func (m *Sim) chargeWork(c *cpu) {
-	w := m.sched.TakeWork()
-	c.debt += m.costs.Sched.Cost(&w)
-}
+func (m *Sim) chargeWork(c *cpu) { c.debt += m.sched.TakeCost() }
 
 // lockQueue waits for a CPU's run-queue lock and holds it for one enqueue or
 // pick.

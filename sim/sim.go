@@ -319,10 +319,13 @@ func (m *Sim) start() {
 		c.ipiAt = 0
 		m.requeue(c)
 	}
-	m.sched.TakeWork()
-	for i := range m.cpus {
+	for i := range m.cpus { // idle before the run: their ticks have long stopped
+		if m.sched.Idle(i) {
+			m.sched.StopTick(0, i)
+		}
 		m.cpus[i].debt = 0
 	}
+	m.sched.TakeCost()
 }
 
 // deadlock says who sleeps on what when nothing can happen any more.

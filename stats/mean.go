@@ -38,7 +38,7 @@ func StdDev(samples []float64) float64 {
 	mean := Amean(samples)
 	sum := 0.0
 	for _, x := range samples {
-		sum += (x - mean) * (x - mean)
+		sum += float64((x - mean) * (x - mean)) // the conversion forbids a fused multiply-add: same bytes everywhere
 	}
 	return math.Sqrt(sum / float64(len(samples)-1))
 }

@@ -63,23 +63,34 @@ func (t *Table) record(row *Row, column int) Record {
 		return r
 	}
 	summary := entry.Summary
-	r.N, r.Value, r.StdDev = summary.N, &summary.Mean, &summary.StdDev
+	r.N, r.Value, r.StdDev = summary.N, &summary.Mean, rounded(summary.StdDev)
 	if summary.Interval.Known {
-		r.CILow, r.CIHigh = &summary.Interval.Low, &summary.Interval.High
+		r.CILow, r.CIHigh = rounded(summary.Interval.Low), rounded(summary.Interval.High)
 	}
 	if entry.NoBaseline || row.Better == Neither {
 		return r
 	}
-	delta, significant := entry.Delta, entry.Significant
-	r.DeltaPct = &delta
+	significant := entry.Significant
+	r.DeltaPct = rounded(entry.Delta)
 	if row.Tested() {
 		r.Significant = &significant
 	}
 	return r
 }
 
+// rounded keeps nine digits of a derived figure: beyond them, the mathematical
+// functions of different processors may disagree.
+func rounded(x float64) *float64 {
+	r, err := strconv.ParseFloat(strconv.FormatFloat(x, 'e', 8, 64), 64)
+	if err != nil { // it would have to be infinite
+		return &x
+	}
+	return &r
+}
+
 // WriteRecords writes the header of results and one line per record. Values are
-// exact (they read back as the same float64); percentages have two decimals, as
+// exact (they read back as the same float64), what is derived from them has nine
+// digits; percentages have two decimals, as
 // in the published tables.
 func WriteRecords(w io.Writer, records []Record) error {
 	out := csv.NewWriter(w)

@@ -230,14 +230,14 @@ func TestVerdicts(t *testing.T) {
 	}{
 		{tableOf("Amean", Lower, [2][]float64{base, faster}, [2][]float64{base, same}),
 			// √(0.8·1.001) = 0.894874: +10.51 %
-			"b on m [quiet]: new is better than old: 1 of 2 rows better, 1 worse, geometric mean +10.51 % (-0.10 to +20.00), significant: 1 better, 0 worse"},
+			"b on m [quiet]: new is better than old: 1 of 2 rows, geometric mean +10.51 % (-0.10 to +20.00), 1 significant"},
 		{tableOf("Hmean", Higher, [2][]float64{{10, 10}, {8, 8}}),
-			"b on m [quiet]: new is worse than old: 0 of 1 row better, 1 worse, geometric mean -20.00 % (-20.00 to -20.00), significant: 0 better, 1 worse"},
+			"b on m [quiet]: new is worse than old: 1 of 1 row, geometric mean -20.00 % (-20.00 to -20.00), 1 significant"},
 		{tableOf("Amean", Lower, [2][]float64{base, faster}, [2][]float64{base, slower}),
 			// √(0.8·1.3) = 1.0198: -1.98 %
-			"b on m [quiet]: new against old is mixed: 1 of 2 rows better, 1 worse, geometric mean -1.98 % (-30.00 to +20.00), significant: 1 better, 1 worse"},
+			"b on m [quiet]: new against old is mixed: 1 of 2 rows better (1 significant), 1 worse (1 significant), geometric mean -1.98 % (-30.00 to +20.00)"},
 		{tableOf("Amean", Lower, [2][]float64{base, same}),
-			"b on m [quiet]: no significant difference between new and old: 0 of 1 row better, 1 worse, geometric mean -0.10 % (-0.10 to -0.10), significant: 0 better, 0 worse"},
+			"b on m [quiet]: no significant difference between new and old: 0 of 1 row better, 1 worse, geometric mean -0.10 % (-0.10 to -0.10)"},
 		{tableOf("Lat", Lower, [2][]float64{{10}, {9}}),
 			"b on m [quiet]: new against old, without a significance test: 1 of 1 row better, 0 worse, geometric mean +10.00 % (+10.00 to +10.00); one sample each, so chance is not ruled out"},
 		{tableOf("Amean", Lower, [2][]float64{base, nil}),

@@ -128,9 +128,9 @@ func logGain(better Direction, base, value float64) float64 {
 // the time is +90 %, ten times the throughput +900 %).
 func percentOfGain(meanLog float64, lower bool) float64 {
 	if lower {
-		return 100 - 100*math.Exp(-meanLog)
+		return 100 - float64(100*math.Exp(-meanLog))
 	}
-	return 100*math.Exp(meanLog) - 100
+	return float64(100*math.Exp(meanLog)) - 100
 }
 
 func (v *Verdict) judge(marked bool) Judgement {
@@ -176,12 +176,17 @@ func (v *Verdict) evidence() string {
 	if v.Rows == 0 {
 		return ""
 	}
-	text := fmt.Sprintf(": %d of %s better, %d worse, geometric mean %+.2f %% (%+.2f to %+.2f)",
-		v.Better, plural(v.Rows, "row"), v.Worse, v.Mean, v.Min, v.Max)
-	if v.Judgement != Untested {
-		text += fmt.Sprintf(", significant: %d better, %d worse", v.SignificantBetter, v.SignificantWorse)
+	span := fmt.Sprintf("geometric mean %+.2f %% (%+.2f to %+.2f)", v.Mean, v.Min, v.Max)
+	switch v.Judgement {
+	case IsBetter:
+		return fmt.Sprintf(": %d of %s, %s, %d significant", v.Better, plural(v.Rows, "row"), span, v.SignificantBetter)
+	case IsWorse:
+		return fmt.Sprintf(": %d of %s, %s, %d significant", v.Worse, plural(v.Rows, "row"), span, v.SignificantWorse)
+	case IsMixed:
+		return fmt.Sprintf(": %d of %s better (%d significant), %d worse (%d significant), %s",
+			v.Better, plural(v.Rows, "row"), v.SignificantBetter, v.Worse, v.SignificantWorse, span)
 	}
-	return text
+	return fmt.Sprintf(": %d of %s better, %d worse, %s", v.Better, plural(v.Rows, "row"), v.Worse, span)
 }
 
 func (v *Verdict) caveat() string {
