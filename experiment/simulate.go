@@ -34,9 +34,10 @@ func (Simulator) Run(ctx context.Context, c *Cell) (*Outcome, error) {
 	return outcomeOf(s.Benchmark.Report(&result.Observation), result), nil
 }
 
-// unconservedShare is the share of a run's CPU time above which idle CPUs
-// beside waiting tasks are worth a warning.
-const unconservedShare = 0.05
+// unconservedPercents are the shares of a run's CPU time, largest first, from
+// which idle CPUs beside waiting tasks are worth a warning. They are few, so
+// that repeats that differ little get the same warning, and one line.
+var unconservedPercents = []int64{50, 40, 30, 20, 10, 5}
 
 func outcomeOf(report workload.Report, result *sim.Result) *Outcome {
 	o := &Outcome{Failed: report.Failure}
@@ -46,9 +47,12 @@ func outcomeOf(report workload.Report, result *sim.Result) *Outcome {
 		})
 	}
 	total := result.BusyNS + result.IdleNS
-	if share := float64(result.UnconservedNS) / float64(max(1, total)); share > unconservedShare {
-		o.Warnings = append(o.Warnings, fmt.Sprintf(
-			"work conservation: %.0f %% of the CPU time was idle while a task that could have used it waited", 100*share))
+	for _, percent := range unconservedPercents {
+		if 100*result.UnconservedNS >= percent*max(1, total) {
+			o.Warnings = append(o.Warnings, fmt.Sprintf(
+				"work conservation: at least %d %% of the CPU time was idle while a task that could have used it waited", percent))
+			break
+		}
 	}
 	return o
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // Record is one line of the long form in which results and published tables are
-// exchanged (design.md section 5). Pointers are nil where a column is empty.
+// exchanged (docs/experiment.md, "Output"). Pointers are nil where a column is empty.
 type Record struct {
 	Source      string // "schedlab", or the name of the published document
 	Benchmark   string
