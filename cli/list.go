@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"encoding/csv"
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -13,26 +15,33 @@ import (
 	"github.com/schedlab/schedlab/workload"
 )
 
+// listing is what a list command prints: records under the names of their
+// fields, and how they read as text (a table when text is empty).
+type listing struct {
+	fields  []string
+	records [][]string
+	text    string
+}
+
 func newKernelsCommand() *cobra.Command {
-	return &cobra.Command{
+	return newListCommand(&cobra.Command{
 		Use:   "kernels",
 		Short: "List the kernel versions that can be named",
 		Long: `List the kernels whose fair scheduler can be simulated, oldest first: what --kernel
 and an experiment's kernel: take.`,
 		Example: `  schedlab kernels`,
 		Args:    noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			rows := [][]string{{"NAME", "WHAT IT IS"}}
-			for _, p := range sched.Profiles() {
-				rows = append(rows, []string{p.Name, p.Summary})
-			}
-			return writeTable(cmd.OutOrStdout(), rows)
-		},
-	}
+	}, func([]string) (*listing, error) {
+		l := &listing{fields: []string{"name", "summary"}}
+		for _, p := range sched.Profiles() {
+			l.records = append(l.records, []string{p.Name, p.Summary})
+		}
+		return l, nil
+	})
 }
 
 func newFeaturesCommand() *cobra.Command {
-	return &cobra.Command{
+	return newListCommand(&cobra.Command{
 		Use:   "features [KERNEL]",
 		Short: "List the scheduler features and tunables of a kernel, with their defaults",
 		Long: `List the feature bits that a kernel (default ` + defaultKernel + `) has, spelled as in its
@@ -41,65 +50,77 @@ Any of them can be set with --feature or in an experiment's variant. The
 tunables, set with --tunable NAME=VALUE, and the placement rules that this
 program has registered follow.`,
 		Example: `  schedlab features
-  schedlab features v4.14`,
+  schedlab features v4.14 --format csv`,
 		Args:              atMostOne("a kernel"),
 		ValidArgsFunction: completeFirst(kernelNames),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			name := defaultKernel
-			if len(args) == 1 {
-				name = args[0]
-			}
-			profile, err := sched.LookupProfile(name)
-			if err != nil {
-				return err
-			}
-			return writeFeatures(cmd.OutOrStdout(), profile)
-		},
-	}
+	}, func(args []string) (*listing, error) {
+		name := defaultKernel
+		if len(args) == 1 {
+			name = args[0]
+		}
+		profile, err := sched.LookupProfile(name)
+		if err != nil {
+			return nil, err
+		}
+		return featureListing(profile), nil
+	})
 }
 
-func writeFeatures(w io.Writer, profile *sched.Profile) error {
+func featureListing(profile *sched.Profile) *listing {
+	l := &listing{fields: []string{"kind", "name", "default"}}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s features (put NO_ before a name to switch it off):\n", profile.Name)
-	for _, f := range profile.Known.Names() {
-		if !profile.HasDefault(f) {
-			f = "NO_" + f
+	for _, name := range profile.Known.Names() {
+		state, word := "on", name
+		if !profile.HasDefault(name) {
+			state, word = "off", "NO_"+name
 		}
-		fmt.Fprintf(&b, "  %s\n", f)
+		l.records = append(l.records, []string{"feature", name, state})
+		fmt.Fprintf(&b, "  %s\n", word)
 	}
-	fmt.Fprintf(&b, "tunables:\n  %s\n", strings.Join(sched.TunableNames(), "\n  "))
-	if rules := sched.Placements(); len(rules) > 0 {
-		fmt.Fprintf(&b, "placement rules:\n  %s\n", strings.Join(rules, "\n  "))
+	b.WriteString("tunables:\n")
+	for _, name := range sched.TunableNames() {
+		l.records = append(l.records, []string{"tunable", name, ""})
+		fmt.Fprintf(&b, "  %s\n", name)
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	for i, name := range sched.Placements() {
+		if i == 0 {
+			b.WriteString("placement rules:\n")
+		}
+		l.records = append(l.records, []string{"placement", name, ""})
+		fmt.Fprintf(&b, "  %s\n", name)
+	}
+	l.text = b.String()
+	return l
 }
 
 func newBenchmarksCommand() *cobra.Command {
-	return &cobra.Command{
+	return newListCommand(&cobra.Command{
 		Use:   "benchmarks",
 		Short: "List the benchmarks and their flags",
 		Long: `List the benchmarks with the flags that each takes. They are the flags of the real
 tools; one that a real tool has and that is not simulated says so.`,
 		Example: `  schedlab benchmarks`,
 		Args:    noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			var b strings.Builder
-			for i, bench := range workload.List() {
-				if i > 0 {
-					b.WriteByte('\n')
-				}
-				names := append([]string{bench.Name}, bench.Aliases...)
-				fmt.Fprintf(&b, "%s: %s\n%s", strings.Join(names, ", "), bench.Summary, bench.Flags)
+	}, func([]string) (*listing, error) {
+		l := &listing{fields: []string{"name", "aliases", "summary", "flags"}}
+		var b strings.Builder
+		for i, bench := range workload.List() {
+			if i > 0 {
+				b.WriteByte('\n')
 			}
-			_, err := io.WriteString(cmd.OutOrStdout(), b.String())
-			return err
-		},
-	}
+			aliases := strings.Join(bench.Aliases, " ")
+			l.records = append(l.records, []string{bench.Name, aliases, bench.Summary, bench.Flags})
+			names := append([]string{bench.Name}, bench.Aliases...)
+			fmt.Fprintf(&b, "%s: %s\n%s", strings.Join(names, ", "), bench.Summary, bench.Flags)
+		}
+		l.text = b.String()
+		return l, nil
+	})
 }
 
 func newMachinesCommand() *cobra.Command {
-	return &cobra.Command{
+	return newListCommand(&cobra.Command{
 		Use:   "machines",
 		Short: "List the machines that have a name",
 		Long: `List the presets: machines of published measurements, with where their figures come
@@ -107,21 +128,66 @@ from. Any other machine is a spec such as 2n24c2t or a file ("schedlab machine
 import" makes one).`,
 		Example: `  schedlab machines`,
 		Args:    noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			rows := [][]string{{"NAME", "SPEC", "SOURCE"}}
-			for _, p := range machine.Presets() {
-				rows = append(rows, []string{p.Name, p.Spec, p.Source})
-			}
-			return writeTable(cmd.OutOrStdout(), rows)
-		},
-	}
+	}, func([]string) (*listing, error) {
+		l := &listing{fields: []string{"name", "spec", "source"}}
+		for _, p := range machine.Presets() {
+			l.records = append(l.records, []string{p.Name, p.Spec, p.Source})
+		}
+		return l, nil
+	})
 }
 
-// writeTable aligns columns.
-func writeTable(w io.Writer, rows [][]string) error {
+// newListCommand completes a command that prints a listing.
+func newListCommand(cmd *cobra.Command, list func(args []string) (*listing, error)) *cobra.Command {
+	format := addFormatFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := checkFormat(*format); err != nil {
+			return err
+		}
+		l, err := list(args)
+		if err != nil {
+			return err
+		}
+		return l.write(cmd.OutOrStdout(), *format)
+	}
+	return cmd
+}
+
+func (l *listing) write(w io.Writer, format string) error {
+	switch format {
+	case "csv":
+		return csv.NewWriter(w).WriteAll(append([][]string{l.fields}, l.records...))
+	case "json":
+		return l.writeJSON(w)
+	}
+	if l.text != "" {
+		_, err := io.WriteString(w, l.text)
+		return err
+	}
+	return l.writeTable(w)
+}
+
+func (l *listing) writeJSON(w io.Writer) error {
+	objects := make([]map[string]string, len(l.records)) // encoded in the order of their keys
+	for i, record := range l.records {
+		objects[i] = map[string]string{}
+		for f, field := range l.fields {
+			objects[i][field] = record[f]
+		}
+	}
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(objects)
+}
+
+func (l *listing) writeTable(w io.Writer) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, row := range rows {
-		if _, err := io.WriteString(table, strings.Join(row, "\t")+"\n"); err != nil {
+	header := strings.ToUpper(strings.Join(l.fields, "\t"))
+	if _, err := io.WriteString(table, header+"\n"); err != nil {
+		return err
+	}
+	for _, record := range l.records {
+		if _, err := io.WriteString(table, strings.Join(record, "\t")+"\n"); err != nil {
 			return err
 		}
 	}

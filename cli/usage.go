@@ -84,8 +84,15 @@ func atMostOne(what string) cobra.PositionalArgs {
 	}
 }
 
-// formats are the output formats of compare and run.
+// formats are the output formats of every command but machine show.
 var formats = []string{"text", "json", "csv"}
+
+// addFormatFlag gives a command its --format flag, completion included.
+func addFormatFlag(cmd *cobra.Command) *string {
+	format := cmd.Flags().String("format", "text", strings.Join(formats, ", "))
+	completeFlags(cmd, map[string]completion{"format": completeNames(fixed(formats...))})
+	return format
+}
 
 func checkFormat(format string) error {
 	for _, f := range formats {

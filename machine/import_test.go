@@ -165,7 +165,7 @@ func TestOldAndOddSysfs(t *testing.T) {
 				set("topology/package_cpus_list", "0-1")
 			}, map[string]string{"node/node0/cpulist": "0", "node/node1/cpulist": "1", "node/node0/distance": "10 20", "node/node1/distance": "20 10"}),
 			want:  Counts{Packages: 1, Nodes: 2, LLCs: 2, Cores: 2, CPUs: 2},
-			notes: []string{"1 cores have threads in two nodes", "no caches", "span several nodes"},
+			notes: []string{"1 core with threads in two nodes", "no caches", "span several nodes"},
 		},
 		{
 			// Siblings with an L2 each as the last level: Linux widens MC to hold SMT.
@@ -177,7 +177,7 @@ func TestOldAndOddSysfs(t *testing.T) {
 				set("cache/index2/shared_cpu_list", fmt.Sprint(cpu))
 			}, map[string]string{"node/node0/cpulist": "0-1", "node/node0/distance": "10"}),
 			want:  Counts{Packages: 1, Nodes: 1, LLCs: 1, Cores: 1, CPUs: 2},
-			notes: []string{"1 cores have threads with different last-level caches"},
+			notes: []string{"1 LLC joined to another"},
 		},
 		{
 			// CPU 2 says it shares a core with 1, which says it does not.

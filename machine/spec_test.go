@@ -120,9 +120,11 @@ func TestResolve(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"ivb-ep.yaml": "no such file",
-		"./2n10c2t":   "no such file",
-		"2x10":        "not a spec",
+		"ivb-ep.yaml":                "no such file",
+		"./2n10c2t":                  "no such file",
+		"2x10":                       "not a spec",
+		"testdata/import/hwloc2.xml": "this is hwloc XML, not a machine in YAML: make one with \"schedlab machine import",
+		"testdata/import":            "is a directory",
 	} {
 		if _, err := Resolve(name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Resolve(%q): error %v, want one with %q", name, err, want)

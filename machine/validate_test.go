@@ -46,7 +46,7 @@ func TestValidateRefuses(t *testing.T) {
 		{"cache of no CPU", "at least one", func(m *Machine) { m.Caches[0].CPUs = NewCPUMask(len(m.CPUs)) }},
 		{"two L3 of one CPU", "shares CPUs with another", func(m *Machine) { m.Caches[1].CPUs.Set(0) }},
 		{"cache level", "cache level 0", func(m *Machine) { m.Caches[0].Level = 0 }},
-		{"cache type", `type "Trace"`, func(m *Machine) { m.Caches[0].Type = "Trace" }},
+		{"cache type", `type "Trace" of an L3 cache is not Data, Instruction or Unified`, func(m *Machine) { m.Caches[0].Type = "Trace" }},
 	} {
 		m := mustParse(t, "2n2c2t")
 		test.spoil(m)

@@ -289,7 +289,14 @@ func Load(path string) (*Machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return parseYAML(path, data)
+	m, err := parseYAML(path, data)
+	if err != nil {
+		if format, sniffErr := sniff(data); sniffErr == nil && format.name != "YAML" {
+			return nil, fmt.Errorf("%s: this is %s, not a machine in YAML: make one with \"schedlab machine import %s -o FILE.yaml\"", path, format.name, path)
+		}
+		return nil, err
+	}
+	return m, nil
 }
 
 func parseYAML(path string, data []byte) (*Machine, error) {

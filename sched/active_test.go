@@ -53,6 +53,55 @@ func TestLoneTaskLeavesSharedCore(t *testing.T) {
 	}
 }
 
+// The stopper takes the task that was running although it is cache hot; before
+// v5.13 the failures had to allow it.
+func TestStopperAndHeat(t *testing.T) {
+	for _, c := range []struct {
+		kernel string
+		failed int32
+		want   string
+	}{{"v5.17", 0, "0 1 1 0"}, {"v5.10", 1, "1 0 1 0"}, {"v5.10", 2, "0 1 1 0"}} {
+		l, d := smtPair(t, c.kernel)
+		l.rqs[0].activeBalance, l.rqs[0].pushCPU = true, 1
+		d.nrBalanceFailed = c.failed
+		l.ActiveBalance(l.now, 0)
+		if l.counts() != c.want {
+			t.Errorf("%s, %d failures: CPUs run %s, want %s", c.kernel, c.failed, l.counts(), c.want)
+		}
+	}
+}
+
+// A CPU that has not yet picked its only task runs the idle task, which may
+// not be moved.
+func TestActiveBalanceOfIdleCurrent(t *testing.T) {
+	l := newBalanceLab(t, "v5.17", balanceMachine(1, 2, 2))
+	l.queue(0)
+	l.spin(2, 1)
+	l.rqs[0].curr = nil
+	env := l.env(1, "MC", Idle)
+	env.src, env.move, env.d.nrBalanceFailed = &l.rqs[0], moveTask, 3
+	res := passResult{outcome: passFailed}
+	l.afterFailure(env, &res)
+	if res.outcome != passCurrentPinned {
+		t.Errorf("outcome %s", res.outcome)
+	}
+}
+
+// Starting it resets the interval (MC of 4: 4 ms) or, up to v5.10 and when only
+// failures called for it, doubles it.
+func TestActiveBalanceAndTheInterval(t *testing.T) {
+	for _, c := range []struct {
+		kernel string
+		want   int64
+	}{{"v5.17", 4}, {"v5.10", 8}, {"v4.14", 8}} {
+		l, d := smtPair(t, c.kernel)
+		d.nrBalanceFailed = 3
+		if res := l.balancePass(&l.rqs[1], d, Idle); res.outcome != passActive || d.balanceInterval != c.want {
+			t.Errorf("%s: %s, interval %d ms, want %d", c.kernel, res.outcome, d.balanceInterval, c.want)
+		}
+	}
+}
+
 // While a stopper is on its way no second one is started.
 func TestOneStopperAtATime(t *testing.T) {
 	l, d := smtPair(t, "v5.17")

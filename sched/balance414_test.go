@@ -88,3 +88,37 @@ func TestZeroImbalanceLooksPinned(t *testing.T) {
 		t.Errorf("moved %d, flags %04b", moved, env.flags)
 	}
 }
+
+// Group loads: NUMA busy passes use index 3, load[2]. Here 100 now and 300
+// remembered on every CPU: the local node of 4 counts 1200, the other 400.
+func TestGroupLoadsAreBiased(t *testing.T) {
+	l := newBalanceLab(t, "v4.14", balanceMachine(2, 4, 1))
+	for cpu := range l.rqs {
+		l.rqs[cpu].cfs.runnableLoadAvg = 100
+		l.rqs[cpu].loadHistory.load[2] = 300
+	}
+	env := l.env(0, "NUMA", NotIdle)
+	var gs groupStats414
+	for _, c := range []struct {
+		group *CPUGroup
+		local bool
+		want  int64
+	}{{env.d.Groups, true, 1200}, {env.d.Groups.Next, false, 400}} {
+		l.collectGroup414(env, c.group, &gs, c.local)
+		if gs.load != c.want || gs.avgLoad != c.want/4 {
+			t.Errorf("local %v: load %d, average %d; want %d", c.local, gs.load, gs.avgLoad, c.want)
+		}
+	}
+}
+
+// The idle load balancer catches up with the smoothed loads of tickless CPUs.
+func TestNohzBalanceAgesLoadHistory(t *testing.T) {
+	l := newBalanceLab(t, "v4.14", balanceMachine(1, 4, 1))
+	h := &l.rqs[2].loadHistory
+	h.load, h.at = [3]int64{0, 512, 512}, l.jiffies-1
+	l.rqs[0].nohz.flags = kickBalance
+	l.NohzBalance(l.now, 0)
+	if want := [3]int64{0, 256, 384}; h.load != want {
+		t.Errorf("loads %v, want %v", h.load, want)
+	}
+}

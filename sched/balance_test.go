@@ -68,13 +68,32 @@ func TestIntervalDoublesWhenBalanced(t *testing.T) {
 		}
 	}
 	l.spin(1, 4)
+	d.nrBalanceFailed = 1
 	// Core {1,49} has 4 tasks, core {0,48} none: (4-0)/2 move.
 	res := l.balancePass(rq, d, Idle)
 	if res.outcome != passMoved || res.moved != 2 || res.imbalance != 2 || res.move != moveTask || res.src != 1 {
 		t.Errorf("pass %+v, want 2 tasks moved from CPU 1", res)
 	}
-	if d.balanceInterval != 48 {
-		t.Errorf("interval after movement %d ms, want 48", d.balanceInterval)
+	if d.balanceInterval != 48 || d.nrBalanceFailed != 0 {
+		t.Errorf("after movement: interval %d ms, %d failures; want 48 and 0", d.balanceInterval, d.nrBalanceFailed)
+	}
+}
+
+// 5.4: periodic passes renew the local group's capacity, newidle ones only when
+// its time has come.
+func TestPassRenewsGroupCapacity(t *testing.T) {
+	for _, c := range []struct {
+		idle  IdleType
+		later int64 // jiffies until the next update
+		want  int64
+	}{{Idle, 100, 1024}, {NewlyIdle, 100, 7}, {NewlyIdle, 0, 1024}} {
+		l := newBalanceLab(t, "v5.17", balanceMachine(1, 4, 1))
+		d := l.domain(0, "MC")
+		d.Groups.Cap.Capacity, d.Groups.Cap.NextUpdate = 7, l.jiffies+c.later
+		l.balancePass(&l.rqs[0], d, c.idle)
+		if got := d.Groups.Cap.Capacity; got != c.want {
+			t.Errorf("%s, due in %d: capacity %d, want %d", c.idle, c.later, got, c.want)
+		}
 	}
 }
 

@@ -204,6 +204,21 @@ func TestAttachOrder(t *testing.T) {
 	}
 }
 
+// A moved task takes its load along at once: 4 new tasks of 1024.
+func TestLoadMovesWithTheTask(t *testing.T) {
+	for _, kernel := range balanceKernels {
+		l, env, _ := pulling(t, kernel, 4)
+		env.imbalance = 1
+		if before := l.Load(1); before != 4096 {
+			t.Fatalf("%s: load %d before, want 4096", kernel, before)
+		}
+		l.pull(env)
+		if l.Load(0) != 1024 || l.Load(1) != 3072 {
+			t.Errorf("%s: loads %d and %d, want 1024 and 3072", kernel, l.Load(0), l.Load(1))
+		}
+	}
+}
+
 // An idle destination leaves the source its last task.
 func TestLastTaskStays(t *testing.T) {
 	for _, c := range []struct {

@@ -20,8 +20,16 @@ func TestNohzCountsBusyCPUs(t *testing.T) {
 			t.Errorf("tick %d: busy %d, tickless %d", i, shared.NrBusyCPUs, l.nohz.count)
 		}
 	}
+	l.quiet()
 	l.nohzEnter(&l.rqs[1])
-	l.nohzEnter(&l.rqs[1])
+	if !l.nohz.needsUpdate || !l.nohz.hasBlocked || !l.rqs[1].nohz.hasBlocked {
+		t.Error("going tickless asks for no update")
+	}
+	l.quiet()
+	l.nohzEnter(&l.rqs[1]) // again, after an interrupt: only new load may have come
+	if l.nohz.needsUpdate || !l.nohz.hasBlocked {
+		t.Error("staying tickless asks for a new due time")
+	}
 	if shared.NrBusyCPUs != 0 || l.nohz.count != 8 {
 		t.Errorf("back in idle: busy %d, tickless %d", shared.NrBusyCPUs, l.nohz.count)
 	}
@@ -259,6 +267,35 @@ func TestNewidlePassDecaysInV510(t *testing.T) {
 		}
 		if got := l.nohz.nextBlocked == l.jiffies+8; got != c.want {
 			t.Errorf("%s: next decay at %d, now %d", c.kernel, l.nohz.nextBlocked, l.jiffies)
+		}
+	}
+}
+
+// v5.10's balancer sees to its own blocked load after that of the others.
+func TestNohzBalanceDecaysItself(t *testing.T) {
+	for _, kernel := range []string{"v5.10", "v5.17"} {
+		l := newBalanceLab(t, kernel, balanceMachine(1, 4, 1))
+		l.rqs[0].cfs.avg = Avg{last: l.now, loadAvg: 500, loadSum: 500 * peltMinDivider}
+		l.rqs[0].nohz.flags = kickStats
+		l.NohzBalance(l.now+100_000_000, 0)
+		if got := l.rqs[0].cfs.avg.loadAvg; got >= 500 || !l.nohz.hasBlocked {
+			t.Errorf("%s: own load %d, blocked load left %v", kernel, got, l.nohz.hasBlocked)
+		}
+	}
+}
+
+// Before v5.12 an idle CPU's own run pulls the common due time forward.
+func TestIdleRunPullsTheCommonTime(t *testing.T) {
+	for _, c := range []struct {
+		kernel string
+		want   int64
+	}{{"v4.14", 1}, {"v5.10", 1}, {"v5.17", 500}} {
+		l := newBalanceLab(t, c.kernel, balanceMachine(1, 2, 1)) // MC: 2 ms, 1 jiffy
+		l.nohz.nextBalance = l.jiffies + 500
+		l.rqs[0].idleBalance = true
+		l.BalanceSoftirq(l.now, 0)
+		if got := l.nohz.nextBalance - l.jiffies; got != c.want {
+			t.Errorf("%s: common time in %d jiffies, want %d", c.kernel, got, c.want)
 		}
 	}
 }

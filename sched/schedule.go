@@ -60,7 +60,9 @@ func (s *Scheduler) pickNext(rq *runqueue, prev *Task) *Task {
 	if next != prev {
 		s.switchEntities(prev, se)
 	}
-	rq.moveLRUFront(next)
+	if !s.profile.Balance.detach.fromFront { // v4.14 leaves the order of arrival (mechanisms.md 9.6)
+		rq.moveLRUFront(next)
+	}
 	return next
 }
 
