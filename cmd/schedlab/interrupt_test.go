@@ -24,6 +24,10 @@ repeats: 2
 // one row of two variants and two repeats.
 const finishedCells = 4
 
+// longestStop is generous: an interrupt stops a run within a second on a
+// computer that has nothing else to do.
+const longestStop = 10 * time.Second
+
 func TestInterruptedCompareContinues(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "e.yaml")
@@ -45,8 +49,8 @@ func TestInterruptedCompareContinues(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := first.Wait()
-	if took := time.Since(interrupted); took > time.Second {
-		t.Errorf("it took %v to stop, more than a second", took)
+	if took := time.Since(interrupted); took > longestStop {
+		t.Errorf("it took %v to stop", took)
 	}
 	if code := exitCode(err); code != 130 {
 		t.Errorf("exit code %d, want 130; it said %s", code, said.String())
