@@ -124,6 +124,8 @@ func (s *Scheduler) pushOne(src, dst *runqueue) {
 	d.balanced.ActivePushes++
 	s.work.RemoteLocks++
 	s.attachTask(dst, t)
+	s.noteMoved(src)
+	s.noteMoved(dst)
 }
 
 // firstMovable returns the first task of the source that may be moved.

@@ -201,7 +201,8 @@ func (s *Scheduler) balanceClock() int64 { return s.now + s.elapsed(s.lb.entered
 func (s *Scheduler) rebalance(rq *runqueue, idle IdleType) {
 	rules := &s.profile.Balance.interval
 	next := s.jiffies + 60*s.hz
-	bounded, decayed, stopped := false, false, false
+	bounded, decayed := false, false
+	stopped := s.variants.pull != nil && s.variants.pull.beforeRebalance(s, rq)
 	var totalCost int64
 	for d := rq.sd; d != nil; d = d.Parent {
 		s.work.DomainSteps++

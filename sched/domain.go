@@ -82,4 +82,7 @@ type LLCShared struct {
 	NrBusyCPUs   int32
 	HasIdleCores bool
 	NrIdleScan   int32 // SIS_UTIL's budget, written by periodic balancing
+
+	Overload OverloadMask // sisfilter.go
+	IdleCPUs IdleMask     // siscore.go
 }

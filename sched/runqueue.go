@@ -82,6 +82,10 @@ type runqueue struct {
 	llcShared *LLCShared
 	numa      *Domain // lowest NUMA domain
 
+	overloaded  bool  // what the cache's overload mask was told last
+	scanCores   bool  // SIS_CORE: the next scan from here looks at whole cores
+	pulledUntil int64 // ns: until then a sched-idle pull holds on to this CPU
+
 	nohz              nohzCPU
 	loadHistory       loadHistory // v4.14
 	stats             CPUStats

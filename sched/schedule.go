@@ -22,6 +22,9 @@ func (s *Scheduler) Schedule(now int64, cpu int, block bool) *Task {
 			rq.stats.SchedIdle++
 		}
 		s.refreshIdle(rq)
+		if s.variants.core {
+			s.recordIdleCPU(rq)
+		}
 		s.updateIdleCore(rq)
 	} else {
 		s.refreshIdle(rq)
@@ -33,6 +36,9 @@ func (s *Scheduler) Schedule(now int64, cpu int, block bool) *Task {
 func (s *Scheduler) pickNext(rq *runqueue, prev *Task) *Task {
 	if rq.cfs.nr == 0 {
 		if pulled := s.newidleBalance(rq); pulled <= 0 || rq.cfs.nr == 0 {
+			if s.variants.overload != nil {
+				s.updateOverloaded(rq)
+			}
 			if prev != nil {
 				s.putUp(&prev.se)
 			}

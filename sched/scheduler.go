@@ -65,6 +65,7 @@ type Scheduler struct {
 	balancing bool // a SERIALIZE domain is being balanced
 	nohz      nohzState
 	lb        balanceState
+	variants  patchVariants
 
 	work     Work
 	charged  int64 // cost of the work that TakeCost has returned
@@ -92,6 +93,9 @@ func New(cfg Config, driver Driver) (*Scheduler, error) {
 		s.initRunqueue(cpu)
 	}
 	s.idle.CopyFrom(s.online)
+	if err := s.chooseVariants(); err != nil {
+		return nil, err
+	}
 	s.buildCores()
 	s.buildDomains()
 	s.initPlacement()

@@ -29,11 +29,13 @@ const (
 	NotIdle IdleType = iota
 	Idle
 	NewlyIdle
+	// SchedIdle: the CPU, without normal tasks, pulls one (schedidle.go).
+	SchedIdle
 	numIdleTypes
 )
 
 // String returns the schedstat spelling.
-func (t IdleType) String() string { return [...]string{"busy", "idle", "newidle"}[t] }
+func (t IdleType) String() string { return [...]string{"busy", "idle", "newidle", "schedidle"}[t] }
 
 // BalanceStats counts a domain's load-balance passes by idle type.
 type BalanceStats struct {
