@@ -59,13 +59,12 @@ type Scheduler struct {
 	cores     []machine.CPUMask // SMT siblings by CPU; shared slices
 	scratch   placementScratch  // buffers of the placement path
 
-	root      *TaskGroup
-	groups    []*TaskGroup
-	overload  bool // some CPU had more than one task: gate of newidle balancing
-	balancing bool // a SERIALIZE domain is being balanced
-	nohz      nohzState
-	lb        balanceState
-	variants  patchVariants
+	root     *TaskGroup
+	groups   []*TaskGroup
+	overload bool // some CPU had more than one task: gate of newidle balancing
+	nohz     nohzState
+	lb       balanceState
+	variants patchVariants
 
 	work     Work
 	charged  int64 // cost of the work that TakeCost has returned

@@ -40,18 +40,34 @@ func BenchmarkHogs(b *testing.B) {
 // BenchmarkSwitches has nothing but switches: every CPU's pair of tasks hands
 // a token back and forth.
 func BenchmarkSwitches(b *testing.B) {
+	var switches int64
+	for range b.N {
+		b.StopTimer()
+		m := tokenRings(b, "2n24c2t")
+		b.StartTimer()
+		switches += run(b, m).Switches
+	}
+	b.ReportMetric(float64(switches)/b.Elapsed().Seconds(), "switches/s")
+}
+
+// BenchmarkScale compares a switch on 96 CPUs with one on 1,024: the same
+// last-level caches of 32 CPUs, the same five tasks per CPU.
+func BenchmarkScale(b *testing.B) {
 	for _, c := range []struct{ name, machine, groups string }{
-		{"96cpus", "2n24c2t", "12"},
+		{"96cpus", "3n16c2t", "12"}, {"1024cpus", "32n16c2t", "128"},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			var switches int64
+			var switches, messages int64
 			for range b.N {
 				b.StopTimer()
-				m := tokenRings(b, c.machine)
+				m, _ := build(b, c.machine, "v5.17", "hackbench", "-g", c.groups, "-l", "100", "-P", "-p")
 				b.StartTimer()
-				switches += run(b, m).Switches
+				r := run(b, m)
+				switches += r.Switches
+				messages += r.Messages
 			}
-			b.ReportMetric(float64(switches)/b.Elapsed().Seconds(), "switches/s")
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(switches), "ns/switch")
+			b.ReportMetric(float64(messages)/float64(switches), "messages/switch")
 		})
 	}
 }

@@ -21,9 +21,8 @@ func build(t testing.TB, spec, kernel string, argv ...string) (*Sim, workload.Be
 	return simulate(t, spec, kernel, scenario), bench
 }
 
-// simulate makes a simulation of a scenario. Invariants are checked by
-// [TestHackbenchKeepsTheInvariants] and with the build tag, not here: some of
-// these runs are long.
+// simulate makes a simulation of a scenario; tests check the invariants after
+// every event, benchmarks do not.
 func simulate(t testing.TB, spec, kernel string, sc *workload.Scenario) *Sim {
 	t.Helper()
 	mach, err := machine.Parse(spec)
@@ -36,9 +35,15 @@ func simulate(t testing.TB, spec, kernel string, sc *workload.Scenario) *Sim {
 	check(t, err)
 	m, err := New(Config{
 		Sched: sched.NewConfig(mach, profile), Costs: costs, Rules: rules, Scenario: sc, Seed: 1,
+		Check: isTest(t),
 	})
 	check(t, err)
 	return m
+}
+
+func isTest(t testing.TB) bool {
+	_, ok := t.(*testing.T)
+	return ok
 }
 
 func mustParse(t testing.TB, text string) workload.Program {
