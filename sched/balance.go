@@ -95,6 +95,7 @@ const (
 	moveLoad moveType = iota
 	moveUtil
 	moveTask
+	numMoveTypes
 )
 
 // String returns the word used in reports.
@@ -355,12 +356,15 @@ func (s *Scheduler) tryPull(env *balanceEnv) (res passResult, again bool) {
 	}
 	group := s.profile.Balance.findBusiest(s, env)
 	if group == nil {
+		env.d.balanced.NoBusyGroup[env.idle]++
 		return res, false
 	}
 	env.src = s.busiestQueue(env, group)
 	if env.src == nil {
+		env.d.balanced.NoBusyQueue[env.idle]++
 		return res, false
 	}
+	env.d.balanced.Imbalance[env.idle][env.move] += env.imbalance
 	res.src, res.move, res.imbalance = env.src.cpu, env.move, env.imbalance
 	res.outcome = passFailed
 	env.flags |= envAllPinned

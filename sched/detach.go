@@ -124,6 +124,9 @@ func (s *Scheduler) consider(env *balanceEnv, t *Task) migrateVerdict {
 		}
 	default:
 		env.flags &^= envAllPinned
+		if v == migrateForced {
+			env.d.balanced.HotMoved[env.idle]++
+		}
 	}
 	return v
 }

@@ -53,6 +53,8 @@ type Domain struct {
 	avgScanCost     int64 // ns
 	nohzIdle        bool
 	balanced        BalanceStats
+	wakeRemote      int64
+	moveAffine      int64
 }
 
 func (d *Domain) has(f DomainFlag) bool { return d.Flags&f != 0 }

@@ -12,8 +12,15 @@ func (s *Scheduler) Schedule(now int64, cpu int, block bool) *Task {
 	}
 	next := s.pickNext(rq, prev)
 	rq.needResched = false
+	rq.stats.Schedules++
 	if next != prev {
 		rq.stats.Switches++
+		if prev != nil {
+			rq.depart(prev, now)
+		}
+		if next != nil {
+			rq.arrive(next, now)
+		}
 	}
 	rq.curr = next
 	if block && prev != nil && prev.exiting {
@@ -116,6 +123,7 @@ func (s *Scheduler) putCurrent(rq *runqueue) {
 		return
 	}
 	s.putUp(&rq.curr.se)
+	rq.depart(rq.curr, s.now)
 	rq.curr = nil
 	s.refreshIdle(rq)
 }
@@ -126,6 +134,7 @@ func (s *Scheduler) Yield(now int64, cpu int) {
 	s.setNow(now)
 	rq := &s.rqs[cpu]
 	curr := rq.curr
+	rq.stats.Yields++
 	if curr == nil || rq.nr == 1 {
 		return
 	}
