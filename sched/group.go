@@ -319,7 +319,7 @@ func (s *Scheduler) SetGroup(now int64, t *Task, g *TaskGroup) {
 		s.activateTask(rq, t, 0)
 	}
 	if running {
-		rq.curr = t
+		rq.curr, rq.arrivedAt = t, now
 		s.setNextUp(&t.se)
 		s.refreshIdle(rq)
 		s.resched(rq)
