@@ -156,7 +156,7 @@ func TestValidateProgram(t *testing.T) {
 	if err := bad.Validate(anyBounds); err == nil || !strings.Contains(err.Error(), "before the loop itself") {
 		t.Errorf("loop onto itself: %v", err)
 	}
-	bad = Program{{Op: OpExit + 1}, {Op: OpExit}}
+	bad = Program{{Op: numOps}, {Op: OpExit}}
 	if err := bad.Validate(anyBounds); err == nil || !strings.Contains(err.Error(), "unknown operation") {
 		t.Errorf("unknown op: %v", err)
 	}
