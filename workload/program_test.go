@@ -109,7 +109,7 @@ func genProgram(t *rapid.T) Program {
 
 func TestParseProgramNamesTheLineAndTheMend(t *testing.T) {
 	for text, want := range map[string]string{
-		"exit\nwrit c0 1":             "line 2: writ: unknown operation: there are run, sleep, write, read, poll, loop, fork, waitchildren, mark, exit",
+		"exit\nwrit c0 1":             "line 2: writ: unknown operation: there are run, sleep, write, read, poll, loop, fork, waitchildren, mark, exit, spin, sleepticks, stamp, sample, forget, snapshot, store, branch, futexwait, futexwake, post, await, lock, unlock, condwait, signal, broadcast, meet, push, take, posttaken",
 		"write c0":                    `line 1: write: want "write cCHANNEL BYTES"`,
 		"write 0 1":                   `line 1: write: "0": want cN with N a whole number from 0 to 2147483647`,
 		"run ten":                     `line 1: run: time "ten": want a length such as 350ns, 10us, 1.5ms, 2s`,
