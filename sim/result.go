@@ -17,6 +17,7 @@ type Result struct {
 	Messages   int64 // completed writes
 	Wakeups    int64
 	IPIs       int64
+	FutexCalls int64               // waits and wakes, with effect or without
 	Migrations [numDistances]int64 // by distance; SameCPU stays 0
 
 	// WakeLatency is from a wakeup to the moment the task runs.

@@ -148,6 +148,7 @@ func (m *Sim) applyCall(t *task, in *workload.Instr) (again bool) {
 // hash bucket's lock held meanwhile or not (workload.Rules.FutexHeld).
 func (m *Sim) futexCalls(c *cpu, o *objectState, out *workload.Outcome) {
 	wakeCalls := int64(out.Calls)
+	m.result.FutexCalls += wakeCalls
 	if out.Blocked {
 		wakeCalls--
 	}

@@ -204,7 +204,6 @@ func (p Program) validateLoop(i int, in Instr) error {
 		return fmt.Errorf("target %d must be an instruction before the loop itself", in.Target)
 	}
 	body := p[in.Target:i]
-	takesTime := false
 	for _, inner := range body {
 		switch {
 		case inner.Op == OpLoop && inner.Slot == in.Slot:
@@ -212,12 +211,27 @@ func (p Program) validateLoop(i int, in Instr) error {
 		case inner.Op == OpFork && in.N > 1:
 			return fmt.Errorf("task %d would be forked %d times: a task can start only once", inner.N, in.N)
 		}
-		takesTime = takesTime || inner.takesTime()
 	}
-	if !takesTime {
-		return fmt.Errorf("the loop body takes no time: put a run, sleep, read, write or poll in it")
+	if !p.turnTakesTime(int(in.Target), i) {
+		return fmt.Errorf("the loop body takes no time: put a run, sleep, read, write or poll in it, where no branch skips it")
 	}
 	return nil
+}
+
+// turnTakesTime reports whether every turn of the loop at end, which begins at
+// start, lets time pass, whatever its branches do.
+func (p Program) turnTakesTime(start, end int) bool {
+	skippedTo := start // instructions before it may be jumped over
+	for at := start; at < end; at++ {
+		in := p[at]
+		switch {
+		case in.Op == OpBranch && int(in.Target) <= end:
+			skippedTo = max(skippedTo, int(in.Target))
+		case at >= skippedTo && in.takesTime():
+			return true
+		}
+	}
+	return false
 }
 
 // takesTime reports whether the instruction lets virtual time pass, so that a
@@ -228,7 +242,7 @@ func (in Instr) takesTime() bool {
 		return in.N > 0
 	case OpRunRandom, OpSleepRandom:
 		return in.M > 0
-	case OpLoop, OpFork, OpWaitChildren, OpMark, OpForget, OpSnapshot, OpStore, OpBranch:
+	case OpLoop, OpFork, OpWaitChildren, OpMark, OpForget, OpSnapshot, OpStore, OpBranch, OpPostTaken:
 		return false
 	}
 	return true
