@@ -64,10 +64,13 @@ func (d *draft) note(format string, args ...any) {
 }
 
 // addCachePer adds one instance of c for every group of online CPUs with an
-// equal label.
+// equal label; CPUs without one have no such cache.
 func (d *draft) addCachePer(labels []int, c Cache) {
 	instance := make(map[int]int)
 	for cpu := d.online.First(); cpu >= 0; cpu = d.online.Next(cpu + 1) {
+		if labels[cpu] == unknown {
+			continue
+		}
 		i, ok := instance[labels[cpu]]
 		if !ok {
 			i = len(d.caches)
@@ -212,7 +215,7 @@ func maxLabel(labels []int) int { return max(slices.Max(labels), unknown) }
 func (d *draft) keepCoresTogether() {
 	split := splitLabels(d.online, d.core, d.node, d.pkg)
 	if n := countLabels(d.online, split) - countLabels(d.online, d.core); n > 0 {
-		d.note("%d cores have threads in two nodes or packages: split there, as Linux ignores such siblings", n)
+		d.note("%s with threads in two nodes or packages: split there, as Linux ignores such siblings", plural(n, "core"))
 	}
 	d.core = split
 }
@@ -222,7 +225,7 @@ func (d *draft) keepCoresTogether() {
 func (d *draft) tidyCaches() {
 	claimed := make(map[cacheKind]CPUMask)
 	disputed := NewCPUMask(d.slots())
-	kept := d.caches[:0]
+	var kept []Cache
 	for _, c := range d.caches {
 		c.CPUs.And(d.online)
 		if c.Type != "" { // an L1d and an L1i of untold type share their CPUs rightly
@@ -273,7 +276,7 @@ func (d *draft) completeLLCs() {
 	d.widenToCores()
 	clipped := splitLabels(d.online, d.llc, d.node)
 	if n := countLabels(d.online, clipped) - countLabels(d.online, d.llc); n > 0 {
-		d.note("last-level caches span several nodes: limited to the node, as Linux limits its MC level (%d LLCs more)", n)
+		d.note("last-level caches span several nodes: limited to the node, as Linux limits its MC level (%s more)", plural(n, "LLC"))
 	}
 	d.llc = clipped
 }
@@ -295,7 +298,7 @@ func (d *draft) cachelessLLCs() {
 func (d *draft) widenToCores() {
 	joined := joinLabels(d.online, d.llc, d.core)
 	if n := countLabels(d.online, d.llc) - countLabels(d.online, joined); n > 0 {
-		d.note("%d cores have threads with different last-level caches: joined, as Linux widens such a domain", n)
+		d.note("cores whose threads have different last-level caches: %s joined to another, as Linux widens such a domain", plural(n, "LLC"))
 	}
 	d.llc = joined
 }

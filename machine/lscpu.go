@@ -159,14 +159,20 @@ func (t *lscpuTable) addCaches(d *draft) {
 	}
 }
 
-// isLscpuParsable recognises lscpu -p: comment lines, then numbers and commas.
+// isLscpuParsable recognises lscpu -p by its header line, or without one by
+// lines of numbers and commas.
 func isLscpuParsable(data []byte) bool {
 	for line := range bytes.Lines(data) {
 		text := strings.TrimSpace(string(line))
-		if text == "" || strings.HasPrefix(text, "#") {
+		if comment, ok := strings.CutPrefix(text, "#"); ok {
+			if new(lscpuTable).parseHeader(comment) != nil {
+				return true
+			}
 			continue
 		}
-		return strings.Trim(text[:1], "0123456789") == "" && strings.Trim(text, "0123456789,:-YNynesot.") == ""
+		if text != "" {
+			return text[0] >= '0' && text[0] <= '9' && strings.Trim(text, "0123456789,:-") == ""
+		}
 	}
 	return false
 }

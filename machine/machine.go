@@ -29,11 +29,11 @@ type Machine struct {
 type CPU struct {
 	Online  bool
 	Core    int
-	Cluster int // shared L2 or cluster tag above the core; equal to Core's own when there is none: -1
-	LLC     int // -1 when the CPU shares no last-level cache and has none known
+	Cluster int // shared L2 or cluster tag, larger than the core and smaller than the LLC; -1 when there is none
+	LLC     int // what Linux's MC level spans, never beyond the node; -1 when the CPU has none
 	Package int
 	Node    int // index into Machine.Nodes, not the node's ID
-	// Capacity is relative to the fastest CPU, 1024 = full.
+	// Capacity is relative to the fastest CPU, 1024 = full; 0 when offline.
 	Capacity int
 }
 
@@ -48,7 +48,7 @@ type Node struct {
 // Cache is one cache instance.
 type Cache struct {
 	Level int
-	Type  string // "Data", "Instruction", "Unified"
+	Type  string // "Data", "Instruction", "Unified", "" if unknown
 	Size  int64  // bytes, 0 if unknown
 	CPUs  CPUMask
 }

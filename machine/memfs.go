@@ -2,6 +2,7 @@ package machine
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"io/fs"
 	"path"
@@ -48,8 +49,8 @@ func (m *memFS) Open(name string) (fs.File, error) {
 	if data, ok := m.files[name]; ok {
 		return &memFile{memEntry{path.Base(name), int64(len(data)), false}, bytes.NewReader(data)}, nil
 	}
-	if _, ok := m.dirs[name]; ok {
-		return &memFile{memEntry{path.Base(name), 0, true}, bytes.NewReader(nil)}, nil
+	if entries, err := m.ReadDir(name); err == nil {
+		return &memDir{memEntry{path.Base(name), 0, true}, entries}, nil
 	}
 	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 }
@@ -71,6 +72,30 @@ type memFile struct {
 
 func (f *memFile) Stat() (fs.FileInfo, error) { return f.memEntry, nil }
 func (f *memFile) Close() error               { return nil }
+
+// memDir is an open directory with the entries that are still to be read.
+type memDir struct {
+	memEntry
+	left []fs.DirEntry
+}
+
+func (d *memDir) Stat() (fs.FileInfo, error) { return d.memEntry, nil }
+func (d *memDir) Close() error               { return nil }
+func (d *memDir) Read([]byte) (int, error) {
+	return 0, &fs.PathError{Op: "read", Path: d.name, Err: errors.New("is a directory")}
+}
+
+func (d *memDir) ReadDir(n int) ([]fs.DirEntry, error) {
+	if n > 0 && len(d.left) == 0 {
+		return nil, io.EOF
+	}
+	if n <= 0 || n > len(d.left) {
+		n = len(d.left)
+	}
+	batch := d.left[:n]
+	d.left = d.left[n:]
+	return batch, nil
+}
 
 // memEntry is both a directory entry and its file information.
 type memEntry struct {

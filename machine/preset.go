@@ -2,10 +2,10 @@ package machine
 
 // Preset is a machine that can be named, with the document it comes from.
 type Preset struct {
-	Name string
-	Spec string
+	Name string `json:"name"`
+	Spec string `json:"spec"`
 	// Source says where the figures come from and what was assumed.
-	Source string
+	Source string `json:"source"`
 
 	caches cacheSizes
 }

@@ -12,13 +12,14 @@ import (
 )
 
 // findSysfs returns the devices/system folder of a tree: of a machine's root,
-// of sys/ itself, or of a copy one folder further down.
+// of sys/ itself, of a copy one folder further down, or the folder itself.
 func findSysfs(fsys fs.FS) (fs.FS, error) {
 	places := []string{"sys/devices/system", "devices/system"}
 	entries, _ := fs.ReadDir(fsys, ".") // a tree that cannot be listed has no such folder either
 	for _, e := range entries {
 		places = append(places, path.Join(e.Name(), "sys/devices/system"))
 	}
+	places = append(places, ".") // devices/system itself
 	for _, place := range places {
 		if names, err := fs.ReadDir(fsys, path.Join(place, "cpu")); err == nil && len(names) > 0 {
 			return fs.Sub(fsys, place)
@@ -39,7 +40,7 @@ func readSysfs(fsys fs.FS) (*draft, error) {
 		return nil, err
 	}
 	if len(cpus) == 0 {
-		return nil, errors.New("devices/system/cpu holds no cpu0, cpu1, ...")
+		return nil, errors.New("devices/system/cpu holds no folder such as cpu0")
 	}
 	s := &sysfs{fsys, newDraft("", slices.Max(cpus)+1)}
 	for _, step := range []func() error{

@@ -256,15 +256,15 @@ func checkCache(c *Cache, online CPUMask) error {
 	switch c.Type {
 	case cacheData, cacheInstruction, cacheUnified, "":
 	default:
-		return fmt.Errorf("L%d cache type %q is not %s, %s or %s", c.Level, abbreviate(c.Type), cacheData, cacheInstruction, cacheUnified)
+		return fmt.Errorf("type %[2]q of an L%[1]d cache is not %[3]s, %[4]s or %[5]s", c.Level, abbreviate(c.Type), cacheData, cacheInstruction, cacheUnified)
 	}
 	switch {
 	case c.Level < 1 || c.Level > maxCacheLevel:
 		return fmt.Errorf("cache level %d is not in 1 to %d", c.Level, maxCacheLevel)
 	case c.Size < 0:
-		return fmt.Errorf("L%d cache of negative size %d", c.Level, c.Size)
+		return fmt.Errorf("an L%d cache of negative size %d", c.Level, c.Size)
 	case len(c.CPUs) != len(online) || c.CPUs.Empty() || !c.CPUs.SubsetOf(online):
-		return fmt.Errorf("L%d cache of CPUs %q: they must be online CPUs, at least one", c.Level, c.CPUs)
+		return fmt.Errorf("an L%d cache of CPUs %q: they must be online CPUs, at least one", c.Level, c.CPUs)
 	}
 	return nil
 }

@@ -1,22 +1,24 @@
 package machine
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
 )
 
-// maxYAMLBytes bounds a machine file; 4,096 CPUs in 64 nodes take some 200 KB.
-const maxYAMLBytes = 16 << 20
+// maxYAMLBytes bounds a machine file; the matrix of 1,024 nodes takes half of it.
+const maxYAMLBytes = 8 << 20
 
 // yamlMachine is a machine file; docs/machine.md explains the keys.
 type yamlMachine struct {
 	Name       string         `yaml:"name"`
 	CPUs       *yamlInt       `yaml:"cpus"`
 	Nodes      []yamlNode     `yaml:"nodes"`
-	Distances  []yamlRow      `yaml:"distances"`
+	Distances  *yamlDistances `yaml:"distances"`
 	Packages   *yamlSets      `yaml:"packages"`
 	LLCs       *yamlSets      `yaml:"llcs"`
 	Clusters   *yamlSets      `yaml:"clusters"`
@@ -80,6 +82,8 @@ func scalarText(n ast.Node) (string, error) {
 		return v.Value, nil
 	case *ast.IntegerNode, *ast.FloatNode:
 		return v.GetToken().Value, nil
+	case *ast.AliasNode:
+		return "", nodePosition(n).errorf("an alias (*name) cannot stand here: write the value out")
 	}
 	return "", nodePosition(n).errorf("a number or a text is needed here, not a %s", n.Type())
 }
@@ -133,6 +137,82 @@ func (y *yamlRow) UnmarshalYAML(n ast.Node) error {
 		}
 	}
 	return nil
+}
+
+// yamlDistances is the matrix, row by row, or the two values of one in which
+// all nodes are equally far apart.
+type yamlDistances struct {
+	rows        []yamlRow
+	self, other *yamlInt // nil for a matrix
+	at          position
+}
+
+func (y *yamlDistances) UnmarshalYAML(n ast.Node) error {
+	y.at = nodePosition(n)
+	if mapping, ok := n.(ast.MapNode); ok {
+		return y.unmarshalUniform(mapping)
+	}
+	items, err := sequenceItems(n)
+	if err != nil {
+		return err
+	}
+	y.rows = make([]yamlRow, len(items))
+	for i, item := range items {
+		if err := y.rows[i].UnmarshalYAML(item); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (y *yamlDistances) unmarshalUniform(mapping ast.MapNode) error {
+	for pairs := mapping.MapRange(); pairs.Next(); {
+		into := &y.self
+		switch key := pairs.Key().String(); key {
+		case "self":
+		case "other":
+			into = &y.other
+		default:
+			return nodePosition(pairs.Key()).errorf("distances: %q is not self or other", abbreviate(key))
+		}
+		*into = new(yamlInt)
+		if err := (*into).UnmarshalYAML(pairs.Value()); err != nil {
+			return err
+		}
+	}
+	if y.self == nil || y.other == nil {
+		return y.at.errorf("distances: give both, such as {self: 10, other: 21}")
+	}
+	return nil
+}
+
+// matrix returns the rows for n nodes.
+func (y *yamlDistances) matrix(n int) [][]int {
+	if y.self != nil {
+		rows := uniformDistances(n, y.other.value)
+		for i := range rows {
+			rows[i][i] = y.self.value
+		}
+		return rows
+	}
+	rows := make([][]int, len(y.rows))
+	for i, row := range y.rows {
+		for _, v := range row.values {
+			rows[i] = append(rows[i], v.value)
+		}
+	}
+	return rows
+}
+
+// place is where an entry of the matrix stands.
+func (y *yamlDistances) place(row, col int) position {
+	switch {
+	case y.other != nil:
+		return y.other.at
+	case col < len(y.rows[row].values):
+		return y.rows[row].values[col].at
+	}
+	return y.rows[row].at
 }
 
 func sequenceItems(n ast.Node) ([]ast.Node, error) {
@@ -209,7 +289,14 @@ func Load(path string) (*Machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return parseYAML(path, data)
+	m, err := parseYAML(path, data)
+	if err != nil {
+		if format, sniffErr := sniff(data); sniffErr == nil && format.name != "YAML" {
+			return nil, fmt.Errorf("%s: this is %s, not a machine in YAML: make one with \"schedlab machine import %s -o FILE.yaml\"", path, format.name, path)
+		}
+		return nil, err
+	}
+	return m, nil
 }
 
 func parseYAML(path string, data []byte) (*Machine, error) {
@@ -232,11 +319,68 @@ func parseYAML(path string, data []byte) (*Machine, error) {
 }
 
 func decodeYAML(data []byte) (*yamlMachine, error) {
+	if err := checkNestingDepth(data); err != nil {
+		return nil, err
+	}
+	file, err := parser.ParseBytes(data, 0)
+	if err != nil {
+		return nil, err
+	}
+	if len(file.Docs) != 1 || file.Docs[0].Body == nil {
+		return nil, position{1, 1}.errorf("one YAML document is needed, there are %d; a machine has at least nodes", len(file.Docs))
+	}
+	body := file.Docs[0].Body
+	keys := &keyChecker{}
+	ast.Walk(keys, body)
+	if keys.err != nil {
+		return nil, keys.err
+	}
 	var y yamlMachine
-	if err := yaml.UnmarshalWithOptions(data, &y, yaml.Strict()); err != nil {
+	if err := yaml.NodeToValue(body, &y, yaml.Strict()); err != nil {
 		return nil, err
 	}
 	return &y, nil
+}
+
+// maxYAMLNesting is more than any machine file needs. The parser takes minutes
+// and gigabytes over a file that opens a hundred thousand brackets.
+const maxYAMLNesting = 64
+
+// checkNestingDepth reports the line in which brackets, or block indicators
+// such as "- - -", nest too deeply. Those in quotes count too: no name has that
+// many.
+func checkNestingDepth(data []byte) error {
+	depth, line := 0, 0
+	for text := range bytes.Lines(data) {
+		line++
+		depth += bytes.Count(text, []byte("[")) + bytes.Count(text, []byte("{"))
+		indicators := 0
+		for field := range bytes.FieldsSeq(text) {
+			if bytes.IndexByte([]byte("-?:&!*|>"), field[0]) >= 0 {
+				indicators++
+			}
+		}
+		depth -= min(depth, bytes.Count(text, []byte("]"))+bytes.Count(text, []byte("}")))
+		if depth > maxYAMLNesting || indicators > maxYAMLNesting {
+			return position{line, 1}.errorf("nested more than %d deep: a machine needs four levels", maxYAMLNesting)
+		}
+	}
+	return nil
+}
+
+// keyChecker finds a mapping key that is not a name. The list 0,3 without
+// quotes inside braces makes one: YAML reads it as the value 0 and the key 3.
+type keyChecker struct{ err error }
+
+func (k *keyChecker) Visit(n ast.Node) ast.Visitor {
+	pair, ok := n.(*ast.MappingValueNode)
+	if !ok || k.err != nil {
+		return k
+	}
+	if _, isName := pair.Key.(*ast.StringNode); !isName {
+		k.err = nodePosition(pair.Key).errorf("%q is not a key of a machine; a CPU list with commas needs quotes here: cpus: \"0,3\"", abbreviate(pair.Key.String()))
+	}
+	return k
 }
 
 // yamlError puts the file, line and column before an error.

@@ -96,30 +96,20 @@ func ordinal(n int) string {
 }
 
 func (b *yamlBuilder) fillDistances() error {
-	n := len(b.y.Nodes)
-	if len(b.y.Distances) == 0 && n == 1 {
+	n, told := len(b.y.Nodes), b.y.Distances
+	if told == nil && n == 1 {
 		b.d.distance = uniformDistances(1, 0)
 		return nil
 	}
-	if len(b.y.Distances) != n {
-		at := b.y.Nodes[n-1].ID.at
-		if len(b.y.Distances) > 0 {
-			at = b.y.Distances[len(b.y.Distances)-1].at
-		}
-		return at.errorf("distances has %d rows for %d nodes: give one row for each node, such as \"[10, 21]\" of two nodes", len(b.y.Distances), n)
+	if told == nil {
+		return b.y.Nodes[n-1].ID.at.errorf("%d nodes need distances: add a row for each node, such as \"distances: [[10, 21], [21, 10]]\", or \"distances: {self: 10, other: 21}\"", n)
 	}
-	rows := make([][]int, n)
-	for i, row := range b.y.Distances {
-		for _, v := range row.values {
-			rows[i] = append(rows[i], v.value)
-		}
+	rows := told.matrix(n)
+	if len(rows) != n {
+		return told.at.errorf("distances has %d rows for %d nodes: give one for each node", len(rows), n)
 	}
 	if f := findDistanceFault(rows, b.d.nodeIDs); f != nil {
-		at := b.y.Distances[f.row].at
-		if f.col < len(b.y.Distances[f.row].values) {
-			at = b.y.Distances[f.row].values[f.col].at
-		}
-		return at.errorf("%s", f.msg)
+		return told.place(f.row, f.col).errorf("%s", f.msg)
 	}
 	b.d.distance = rows
 	return nil
@@ -364,17 +354,16 @@ func (b *yamlBuilder) addEach(each yamlText, cache Cache, claims *claims) error 
 	if err != nil {
 		return err
 	}
-	first := len(b.d.caches)
-	members := b.d.onlineWhere(func(cpu int) bool { return labels[cpu] != unknown })
-	for cpu := members.First(); cpu >= 0; cpu = members.Next(cpu + 1) {
-		if err := claims.claim(cpu, each.at, fmt.Sprintf("L%d %s cache", cache.Level, cache.Type)); err != nil && cache.Type != "" {
+	what := fmt.Sprintf("L%d %s cache", cache.Level, cache.Type)
+	for cpu, label := range labels {
+		if label == unknown || cache.Type == "" {
+			continue
+		}
+		if err := claims.claim(cpu, each.at, what); err != nil {
 			return err
 		}
 	}
 	b.d.addCachePer(labels, cache)
-	for i := first; i < len(b.d.caches); i++ {
-		b.d.caches[i].CPUs.And(members)
-	}
 	return nil
 }
 

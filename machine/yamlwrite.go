@@ -92,10 +92,34 @@ func (y *yamlWriter) nodes() {
 	if len(y.m.Nodes) == 1 && y.m.Nodes[0].Distance[0] == localDistance {
 		return
 	}
+	if other, ok := y.uniform(); ok {
+		y.printf("distances: {self: %d, other: %d}\n", y.m.Nodes[0].Distance[0], other)
+		return
+	}
 	y.printf("distances:\n")
 	for i := range y.m.Nodes {
 		y.printf("  - [%s]\n", joinInts(y.m.Nodes[i].Distance))
 	}
+}
+
+// largestMatrix is up to where a matrix of equal distances is written out.
+const largestMatrix = 8
+
+// uniform returns the distance between any two nodes of a large machine, if it
+// is the same for all.
+func (y *yamlWriter) uniform() (int, bool) {
+	if len(y.m.Nodes) <= largestMatrix {
+		return 0, false
+	}
+	self, other := y.m.Nodes[0].Distance[0], y.m.Nodes[0].Distance[1]
+	for i := range y.m.Nodes {
+		for j, d := range y.m.Nodes[i].Distance {
+			if i == j && d != self || i != j && d != other {
+				return 0, false
+			}
+		}
+	}
+	return other, true
 }
 
 func joinInts(values []int) string {

@@ -21,7 +21,7 @@ type activeRules struct {
 	regulated bool
 }
 
-// activeNeeded510 starts after enough failures, whatever was to be moved [M].
+// activeNeeded510 starts after enough failures, whatever was to be moved.
 func activeNeeded510(env *balanceEnv) bool {
 	return env.singleOnReducedCPU() || env.failedTooOften()
 }
@@ -62,15 +62,15 @@ func (s *Scheduler) afterFailure(env *balanceEnv, res *passResult) {
 		return
 	}
 	env.flags &^= envAllPinned
+	if rules.forcesTask {
+		d.nrBalanceFailed = d.CacheNiceTries + 1
+	}
 	if src.activeBalance {
 		return
 	}
 	src.activeBalance, src.pushCPU = true, env.owner.cpu
 	s.driver.StopperKick(int(src.cpu))
 	res.outcome = passActive
-	if rules.forcesTask {
-		d.nrBalanceFailed = d.CacheNiceTries + 1
-	}
 }
 
 // settleActive sets the interval of a domain in which active balancing has

@@ -19,7 +19,8 @@ type balanceRules struct {
 	// into the number of tasks to move; NUMA domains allow small differences.
 	spread func(env *balanceEnv, local, busiest *groupStats, difference int64) int64
 	// fillAboveAverage: a local group that is not overloaded takes load even
-	// when it is above the domain's average (before v6.1's fix).
+	// when it is above the domain's average (a bug of v5.17, mended later and in
+	// the stable trees of v5.10).
 	fillAboveAverage bool
 	// emptyQueues: a CPU without tasks whose blocked load is the largest can
 	// be taken for the busiest (before v5.12).
@@ -50,10 +51,11 @@ type intervalRules struct {
 	stickyDecay bool
 }
 
-// The values for v5.10 come from section 6.7 and, where that is silent, from
-// what is known of that kernel [M]; so do those of v4.14 (balance414.go).
+// Section 6.7 tells only part of v5.10; the rest of its values were checked
+// against v5.10.228, of which the later change to the utilization filter is
+// left out. v4.14 is in balance414.go.
 var balance510 = balanceRules{
-	findBusiest: findBusiestGroup, spread: spread510, emptyQueues: true, fillAboveAverage: true,
+	findBusiest: findBusiestGroup, spread: spread510, emptyQueues: true,
 	interval: intervalRules{schedIdleIsIdle: true, busyLead: 1, stickyDecay: true},
 	detach:   detachRules{tooMuch: tooMuchFor, leastLoad: 1, smtSiblingsCold: true, kthreadsStay: true},
 	active:   activeRules{needed: activeNeeded510, pinnedIsAllPinned: true, forcesTask: true, regulated: true},
@@ -81,7 +83,7 @@ var balance61 = func() balanceRules {
 	r := balance517
 	r.spread = spread61
 	r.fillAboveAverage = false
-	r.detach.insists = true
+	r.detach.shiftsUtil = true
 	r.newidle.refusesWork = true
 	return r
 }()
@@ -287,6 +289,9 @@ func decayNewidleCost(s *Scheduler, d *Domain) bool {
 	return true
 }
 
+// BalanceStats returns the counters of the CPU's passes over the domain.
+func (d *Domain) BalanceStats() *BalanceStats { return &d.balanced }
+
 // passOutcome says how a pass ended.
 type passOutcome uint8
 
@@ -314,7 +319,8 @@ type passResult struct {
 	moved     int   // tasks
 }
 
-// balancePass balances one domain for one CPU [load_balance].
+// balancePass balances one domain for one CPU [load_balance]. Every pass, of
+// whatever kind of balancing, goes through here and through closePass.
 func (s *Scheduler) balancePass(rq *runqueue, d *Domain, idle IdleType) passResult {
 	env := s.beginPass(rq, d, idle)
 	d.balanced.Passes[idle]++

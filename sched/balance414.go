@@ -89,6 +89,7 @@ func (s *Scheduler) collectGroup414(env *balanceEnv, g *CPUGroup, gs *groupStats
 	for w := range g.Span {
 		word := g.Span[w] & env.candidates[w]
 		s.work.GroupCPUs += int64(bits.OnesCount64(word))
+		gs.idleCPUs += int32(bits.OnesCount64(word & s.idle[w]))
 		for ; word != 0; word &= word - 1 {
 			rq := &s.rqs[firstBit(w, word)]
 			load := s.cpuLoad(rq)
@@ -98,8 +99,6 @@ func (s *Scheduler) collectGroup414(env *balanceEnv, g *CPUGroup, gs *groupStats
 			gs.h += rq.cfs.h
 			if rq.nr > 1 {
 				overload = true
-			} else if rq.idleCPU() {
-				gs.idleCPUs++
 			}
 		}
 	}

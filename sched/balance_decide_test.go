@@ -11,11 +11,12 @@ import (
 
 // TestBalanceDecisions reads two groups' sums and prints how they classify and
 // what the kernel would move (mechanisms.md 9.3 to 9.5, 9.10). The domain's
-// totals are those of the two groups.
+// totals are those of the two groups and of the rest, if any.
 //
 //	decide kernel=v5.17 [idle=busy|idle|newidle] [pct=117] [sibling] [numa] [llc] [allowed=N]
 //	local weight=2 nr=0 idle=2
 //	busiest weight=2 nr=3 util=1800 runnable=2900
+//	rest weight=4 load=1000
 //
 // A group's capacity is 1024 a CPU unless cap says otherwise, h equals nr, and
 // flag sets its imbalance flag.
@@ -34,6 +35,7 @@ type decisionQuestion struct {
 	env            balanceEnv
 	sibling        bool
 	local, busiest groupStats
+	rest           groupStats
 	flags          [2]bool // imbalance flags of local and busiest
 }
 
@@ -72,6 +74,8 @@ func parseDecision(t *testing.T, d *datadriven.TestData) *decisionQuestion {
 			q.local, q.flags[0] = parseGroup(t, words[1:])
 		case "busiest":
 			q.busiest, q.flags[1] = parseGroup(t, words[1:])
+		case "rest":
+			q.rest, _ = parseGroup(t, words[1:])
 		default:
 			d.Fatalf(t, "unknown group %s", words[0])
 		}
@@ -123,7 +127,8 @@ func atoi(t *testing.T, s string) int64 {
 func (q *decisionQuestion) decide(t *testing.T) string {
 	ds := &domainStats{
 		local: q.local, busiest: q.busiest, preferSibling: q.sibling,
-		load: q.local.load + q.busiest.load, capacity: q.local.capacity + q.busiest.capacity,
+		load:     q.local.load + q.busiest.load + q.rest.load,
+		capacity: q.local.capacity + q.busiest.capacity + q.rest.capacity,
 	}
 	for i, g := range []*groupStats{&ds.local, &ds.busiest} {
 		g.kind = g.classify(q.env.d.ImbalancePct, q.flags[i])
@@ -146,7 +151,8 @@ func (q *decisionQuestion) decide(t *testing.T) string {
 
 func (q *decisionQuestion) decide414(t *testing.T) string {
 	ds := &domainStats414{local: q.group414(0), busiest: q.group414(1)}
-	ds.load, ds.capacity = ds.local.load+ds.busiest.load, ds.local.capacity+ds.busiest.capacity
+	ds.load = ds.local.load + ds.busiest.load + q.rest.load
+	ds.capacity = ds.local.capacity + ds.busiest.capacity + q.rest.capacity
 	ds.avgLoad = ds.load * capacityFull / ds.capacity
 	kinds := fmt.Sprintf("local %s avg %d, busiest %s avg %d, domain avg %d: ",
 		ds.local.kind, ds.local.avgLoad, ds.busiest.kind, ds.busiest.avgLoad, ds.avgLoad)

@@ -60,7 +60,7 @@ func (s *Scheduler) slice(cfs *cfsRQ, se *Entity) int64 {
 		if !level.onRQ {
 			total += level.weight
 		}
-		d = calcDelta(d, level.weight, total)
+		d = calcDelta(d, scaleDown(level.weight), scaleDown(total))
 		if level.parent == nil {
 			break
 		}
@@ -120,7 +120,7 @@ func (s *Scheduler) enqueueEntity(cfs *cfsRQ, se *Entity, flags enqueueFlag) {
 	s.updateLoadAvg(cfs, se, updateGroupLoad|attachDetached)
 	snapshotRunnable(se)
 	if s.profile.RunnableLoad {
-		cfs.addRunnableLoad(se)
+		s.addRunnableLoad(cfs, se)
 	}
 	s.updateGroupWeight(se)
 	s.accountEnqueue(cfs, se)
@@ -155,9 +155,9 @@ func (s *Scheduler) dequeueEntity(cfs *cfsRQ, se *Entity, flags enqueueFlag) {
 	s.updateLoadAvg(cfs, se, updateGroupLoad)
 	snapshotRunnable(se)
 	if s.profile.RunnableLoad {
-		cfs.subRunnableLoad(se)
+		s.subRunnableLoad(cfs, se)
 	}
-	cfs.dropBuddies(se)
+	dropBuddies(se)
 	if cfs.curr != se {
 		cfs.line.remove(se)
 	}
@@ -181,49 +181,43 @@ func (s *Scheduler) accountDequeue(cfs *cfsRQ, se *Entity) {
 	}
 }
 
-func (cfs *cfsRQ) dropBuddies(se *Entity) {
-	if cfs.last == se {
-		cfs.last = nil
-	}
-	if cfs.next == se {
-		cfs.next = nil
-	}
-	if cfs.skip == se {
-		cfs.skip = nil
-	}
-}
-
-// clearBuddies forgets, on every level, the hints that point at an entity.
-func clearBuddies(se *Entity) {
-	for level := se; level != nil; level = level.parent {
-		level.cfs.dropBuddies(level)
-	}
-}
-
-// setNextBuddy makes a task's chain the preferred next pick; idle-classed
-// entities never become one.
-func (s *Scheduler) setNextBuddy(se *Entity) {
-	if se.isTask() && se.task.policy == PolicyIdle {
+// dropBuddies forgets the hints that point at an entity. A hint was given to a
+// whole chain of ancestors, so it is taken back from them too, up to the first
+// that points elsewhere by now.
+func dropBuddies(se *Entity) {
+	cfs := se.cfs
+	if cfs.last != se && cfs.next != se && cfs.skip != se {
 		return
 	}
-	for level := se; level != nil; level = level.parent {
-		if s.idleClassed(level) {
-			return
-		}
+	for level := se; level != nil && level.cfs.last == level; level = level.parent {
+		level.cfs.last = nil
+	}
+	for level := se; level != nil && level.cfs.next == level; level = level.parent {
+		level.cfs.next = nil
+	}
+	for level := se; level != nil && level.cfs.skip == level; level = level.parent {
+		level.cfs.skip = nil
+	}
+}
+
+// setNextBuddy makes an entity's chain the preferred next pick; idle-classed
+// entities never become one.
+func (s *Scheduler) setNextBuddy(se *Entity) {
+	for level := se; level != nil && s.maybeBuddy(level); level = level.parent {
 		level.cfs.next = level
 	}
 }
 
+// setLastBuddy makes the chain of a preempted task the one to return to.
 func (s *Scheduler) setLastBuddy(se *Entity) {
-	if se.isTask() && se.task.policy == PolicyIdle {
-		return
-	}
-	for level := se; level != nil; level = level.parent {
-		if s.idleClassed(level) {
-			return
-		}
+	for level := se; level != nil && s.maybeBuddy(level); level = level.parent {
 		level.cfs.last = level
 	}
+}
+
+// maybeBuddy: neither idle tasks, on any kernel, nor idle groups are favoured.
+func (s *Scheduler) maybeBuddy(se *Entity) bool {
+	return !s.idleClassed(se) && (!se.isTask() || se.task.policy != PolicyIdle)
 }
 
 // wakeupOK tells how much later a is than b in b's wakeup granularity: −1 not
@@ -275,7 +269,7 @@ func (s *Scheduler) afterSkipped(cfs *cfsRQ, skipped, curr *Entity) *Entity {
 
 // setNext makes an entity the running one of its queue.
 func (s *Scheduler) setNext(cfs *cfsRQ, se *Entity) {
-	cfs.dropBuddies(se)
+	dropBuddies(se)
 	if se.onRQ {
 		cfs.line.remove(se)
 		s.updateLoadAvg(cfs, se, updateGroupLoad)
@@ -303,7 +297,7 @@ func (s *Scheduler) tickPreempt(cfs *cfsRQ, curr *Entity) {
 	ran := curr.sumExec - curr.prevSumExec
 	if ran > ideal {
 		s.resched(cfs.rq)
-		clearBuddies(curr)
+		dropBuddies(curr)
 		return
 	}
 	if ran < s.tun.MinGranularity {
@@ -334,16 +328,16 @@ func (s *Scheduler) checkPreempt(rq *runqueue, t *Task, fork bool) {
 	if rq.needResched {
 		return
 	}
-	switch s.preemptVerdict(curr, t) {
+	reason, a, b := s.preemptVerdict(curr, t)
+	switch reason {
 	case preemptNo:
 		return
 	case preemptEarlier:
 		if !buddySet {
-			s.setNextBuddy(&t.se)
+			s.setNextBuddy(b)
 		}
 	}
 	s.resched(rq)
-	a, _ := commonLevel(&curr.se, &t.se)
 	if s.features.Has(LastBuddy) && crowded && a.isTask() && a.onRQ {
 		s.setLastBuddy(a)
 	}
@@ -357,26 +351,27 @@ const (
 	preemptEarlier
 )
 
-// preemptVerdict compares the running task with a woken one.
-func (s *Scheduler) preemptVerdict(curr, t *Task) preemptReason {
+// preemptVerdict compares the running task with a woken one, on the level
+// where they, or groups of theirs, share a queue: it returns those two as well.
+func (s *Scheduler) preemptVerdict(curr, t *Task) (reason preemptReason, a, b *Entity) {
 	if curr.policy == PolicyIdle && t.policy != PolicyIdle {
-		return preemptIdleClass
+		return preemptIdleClass, &curr.se, &t.se
 	}
 	if t.policy != PolicyNormal || !s.features.Has(WakeupPreemption) {
-		return preemptNo
+		return preemptNo, nil, nil
 	}
-	a, b := commonLevel(&curr.se, &t.se)
+	a, b = commonLevel(&curr.se, &t.se)
 	if aIdle, bIdle := s.idleClassed(a), s.idleClassed(b); aIdle != bIdle {
 		if aIdle {
-			return preemptIdleClass
+			return preemptIdleClass, a, b
 		}
-		return preemptNo
+		return preemptNo, a, b
 	}
 	s.updateCurr(b.cfs)
 	if s.wakeupOK(a, b) != 1 {
-		return preemptNo
+		return preemptNo, a, b
 	}
-	return preemptEarlier
+	return preemptEarlier, a, b
 }
 
 // commonLevel walks two entities up until they are on the same queue.

@@ -23,9 +23,9 @@ type detachRules struct {
 	// kthreadsStay refuses per-CPU kernel threads before their affinity is
 	// looked at, so that they do not count as pinned.
 	kthreadsStay bool
-	// insists goes on past the limit until one task was found that may run
-	// here (v6.1 [M]).
-	insists bool
+	// shiftsUtil: failed passes also halve the utilization that is compared
+	// (v6.8, in the stable trees of v6.1).
+	shiftsUtil bool
 }
 
 // tooMuchFor halves the load with every failed pass (v5.5 and later).
@@ -101,7 +101,8 @@ func (s *Scheduler) cacheHot(env *balanceEnv, t *Task) bool {
 // isBuddy reports whether the task is about to be picked.
 func (t *Task) isBuddy() bool { return t.se.cfs.next == &t.se || t.se.cfs.last == &t.se }
 
-// consider judges a task and notes what the verdict says about affinity.
+// consider judges a task and notes what the verdict says about affinity. All
+// verdicts pass through here.
 func (s *Scheduler) consider(env *balanceEnv, t *Task) migrateVerdict {
 	s.work.TasksExamined++
 	v := s.canMigrate(env, t)
@@ -144,9 +145,7 @@ func (s *Scheduler) pull(env *balanceEnv) int {
 		s.attachTasks(env)
 		if env.has(envNeedBreak) {
 			env.flags &^= envNeedBreak
-			if !s.profile.Balance.detach.insists || env.loop < int64(env.src.nr) {
-				continue
-			}
+			continue
 		}
 		if !env.has(envDstPinned) || env.imbalance <= 0 {
 			return moved
@@ -172,7 +171,7 @@ func (s *Scheduler) detachTasks(env *balanceEnv) {
 			return
 		}
 		env.loop++
-		if env.loop > env.loopMax && !(rules.insists && env.has(envAllPinned)) {
+		if env.loop > env.loopMax {
 			return
 		}
 		if env.loop > env.loopBreak {
@@ -207,7 +206,11 @@ func (s *Scheduler) withinImbalance(env *balanceEnv, t *Task) bool {
 		}
 	case moveUtil:
 		amount = s.taskUtilEst(t)
-		if amount > env.imbalance {
+		compared := amount
+		if s.profile.Balance.detach.shiftsUtil {
+			compared >>= uint(env.d.nrBalanceFailed)
+		}
+		if compared > env.imbalance {
 			return false
 		}
 	}

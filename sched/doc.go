@@ -15,7 +15,8 @@
 //	domain.go                                    sched domains and groups from a machine
 //	wake.go affine.go idlesibling.go idlest.go   placement
 //	ttwu.go schedule.go tick.go                  wakeup, context switch, tick
-//	balance.go newidle.go nohz.go active.go      load balancing
+//	balance.go imbalance.go detach.go active.go  load balancing; balance414.go is v4.14's
+//	newidle.go nohz.go                           its other triggers
 //	profile.go feature.go tunable.go             what differs between kernel versions, as data
 //	decision.go stat.go work.go                  why, how often, at what cost
 //

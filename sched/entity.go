@@ -15,6 +15,8 @@ type Entity struct {
 	task   *Task   // nil for a group
 	depth  int32
 	onRQ   bool
+	// utilSampled: util_est took its sample and the averages have not moved since.
+	utilSampled bool
 
 	runnableWeight int64 // H of the owned queue at the last enqueue or dequeue point
 	avg            Avg

@@ -143,9 +143,12 @@ func (s *Scheduler) publishLoad(cfs *cfsRQ) {
 
 // groupWeight is a group's weight on one CPU: its shares in proportion to the
 // load it has here (mechanisms.md 3.1).
-func groupWeight(q *cfsRQ) int64 {
+func (s *Scheduler) groupWeight(q *cfsRQ) int64 {
 	shares := q.tg.shares
-	load := max(scaleDown(q.load), q.avg.loadAvg)
+	load := scaleDown(q.load)
+	if !s.weightedSums() { // v4.14 goes by what is queued alone
+		load = max(load, q.avg.loadAvg)
+	}
 	total := q.tg.loadAvg - q.tgContrib + load
 	w := shares * load
 	if total > 0 {
@@ -160,7 +163,7 @@ func (s *Scheduler) updateGroupWeight(se *Entity) {
 	if q == nil || s.throttledHierarchy(q) {
 		return
 	}
-	if w := groupWeight(q); w != se.weight {
+	if w := s.groupWeight(q); w != se.weight {
 		s.reweight(se, w)
 	}
 }
@@ -173,21 +176,16 @@ func (s *Scheduler) reweight(se *Entity, weight int64) {
 		if cfs.curr == se {
 			s.updateCurr(cfs)
 		}
-		cfs.load -= se.weight
-		if s.profile.RunnableLoad {
-			cfs.subRunnableLoad(se)
-		}
+		cfs.load += weight - se.weight
 	}
-	cfs.subLoad(se)
+	if s.weightedSums() {
+		se.weight = weight // the averages follow with time
+		return
+	}
+	s.subLoad(cfs, se)
 	se.weight = weight
 	se.avg.loadAvg = seWeight(se) * se.avg.loadSum / se.avg.divider()
-	cfs.addLoad(se)
-	if se.onRQ {
-		cfs.load += weight
-		if s.profile.RunnableLoad {
-			cfs.addRunnableLoad(se)
-		}
-	}
+	s.addLoad(cfs, se)
 }
 
 // propagateGroup takes over into a group's entity, and into the queue that
@@ -203,7 +201,11 @@ func (s *Scheduler) propagateGroup(cfs *cfsRQ, se *Entity) bool {
 	cfs.markPropagate(sum)
 	propagateUtil(cfs, se, g)
 	propagateRunnable(cfs, se, g)
-	propagateLoad(cfs, se, g, sum)
+	if s.weightedSums() {
+		propagateLoad414(cfs, se, g)
+	} else {
+		propagateLoad(cfs, se, g, sum)
+	}
 	return true
 }
 
@@ -262,6 +264,28 @@ func propagateLoad(cfs *cfsRQ, se *Entity, g *cfsRQ, sum int64) {
 	cfs.avg.loadSum = max(0, cfs.avg.loadSum+deltaSum, cfs.avg.loadAvg*peltMinDivider)
 }
 
+// propagateLoad414 takes the group's load here for its entity's, scaled down to
+// the part of the group's shares that it stands for once the whole group loads
+// more than a task of that weight would (v4.14 [V]).
+func propagateLoad414(cfs *cfsRQ, se *Entity, g *cfsRQ) {
+	load := g.avg.loadAvg
+	shares := scaleDown(g.tg.shares)
+	if total := g.tg.loadAvg + 1 - g.tgContrib + load; total > shares {
+		load = load * shares / total
+	}
+	delta := load - se.avg.loadAvg
+	if delta == 0 {
+		return
+	}
+	se.avg.loadAvg, se.avg.loadSum = load, load*se.avg.divider()
+	cfs.avg.loadAvg = max(0, cfs.avg.loadAvg+delta)
+	cfs.avg.loadSum = cfs.avg.loadAvg * cfs.avg.divider()
+	if se.onRQ {
+		cfs.runnableLoadAvg = max(0, cfs.runnableLoadAvg+delta)
+		cfs.runnableLoadSum = cfs.runnableLoadAvg * cfs.avg.divider()
+	}
+}
+
 // attachToQueueOf points a task at its group's queue on a CPU.
 func (s *Scheduler) attachToQueueOf(t *Task, cpu int) {
 	t.cpu = int32(cpu)
@@ -287,23 +311,41 @@ func (s *Scheduler) SetGroup(now int64, t *Task, g *TaskGroup) {
 	if running {
 		s.putCurrent(rq)
 	}
-	if t.se.avg.last != neverUpdated {
-		s.detachForMove(&t.se)
-		t.se.avg.last = neverUpdated
+	// A task that was woken on another CPU and waits there to be queued has
+	// left its old queue's virtual time already, as a queued one has now.
+	s.changeQueue(t, g, !queued && !(t.pending && t.wakeMigrated))
+	if queued {
+		s.activateTask(rq, t, 0)
 	}
-	if !queued {
-		t.se.vruntime -= t.se.cfs.minVruntime
-	}
-	t.group = g
-	s.attachToQueueOf(t, int(t.cpu))
-	if !queued {
-		t.se.vruntime += t.se.cfs.minVruntime
-		return
-	}
-	s.activateTask(rq, t, 0)
 	if running {
 		rq.curr = t
 		s.setNextUp(&t.se)
 		s.refreshIdle(rq)
+		s.resched(rq)
+	}
+}
+
+// changeQueue takes a task that is on no queue, and its averages, from one
+// group's queue to another's. The vruntime of a sleeping task is absolute: it
+// keeps its distance to the queue's virtual time, but is not further behind
+// than a wakeup now would leave it.
+func (s *Scheduler) changeQueue(t *Task, g *TaskGroup, absolute bool) {
+	se := &t.se
+	attached := se.avg.last != neverUpdated
+	absolute = absolute && attached
+	if absolute {
+		s.place(se.cfs, se, false)
+		se.vruntime -= se.cfs.minVruntime
+	}
+	if attached {
+		s.detachForMove(se)
+	}
+	t.group = g
+	s.attachToQueueOf(t, int(t.cpu))
+	if attached {
+		s.attachAfterMove(se)
+	}
+	if absolute {
+		se.vruntime += se.cfs.minVruntime
 	}
 }

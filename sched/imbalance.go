@@ -18,6 +18,8 @@ type domainStats struct {
 	avgLoad        int64 // load per capacity of the whole domain
 	preferSibling  bool  // children prefer that tasks spread over the groups
 	overload       bool  // some CPU has more than one task
+	decaysNohz     bool  // the pass decays the loads of tickless CPUs
+	blockedLeft    bool  // and one of them has some left
 }
 
 // findBusiestGroup chooses the group to pull from; nil when the domain is
@@ -37,9 +39,11 @@ func findBusiestGroup(s *Scheduler, env *balanceEnv) *CPUGroup {
 
 // collectDomain sums up every group and keeps the local and the busiest one.
 func (s *Scheduler) collectDomain(env *balanceEnv, ds *domainStats) {
-	*ds = domainStats{preferSibling: env.d.Child != nil && env.d.Child.has(FlagPreferSibling)}
+	*ds = domainStats{
+		preferSibling: env.d.Child != nil && env.d.Child.has(FlagPreferSibling),
+		decaysNohz:    s.decaysNohzStats(env),
+	}
 	ds.busiest.idleCPUs = 1<<31 - 1
-	decayNohz := s.decaysNohzStats(env)
 	for g := env.d.Groups; ; {
 		gs := &ds.candidate
 		local := g.Span.Has(int(env.dst.cpu))
@@ -47,7 +51,7 @@ func (s *Scheduler) collectDomain(env *balanceEnv, ds *domainStats) {
 			s.refreshGroupCapacity(env)
 			gs = &ds.local
 		}
-		ds.overload = s.collectGroup(env, g, gs, decayNohz) || ds.overload
+		s.collectGroup(env, g, gs)
 		if !local && ds.busierThanBusiest() {
 			ds.busiest, ds.busiestGroup = ds.candidate, g
 		}
@@ -58,7 +62,7 @@ func (s *Scheduler) collectDomain(env *balanceEnv, ds *domainStats) {
 			break
 		}
 	}
-	if decayNohz {
+	if ds.blockedLeft {
 		s.postponeNohzStats(env)
 	}
 	if env.d.Parent == nil {
@@ -77,17 +81,18 @@ func (s *Scheduler) refreshGroupCapacity(env *balanceEnv) {
 	}
 }
 
-// collectGroup sums up one group's CPUs and classifies it. It reports whether
-// one of them has more than one task.
-func (s *Scheduler) collectGroup(env *balanceEnv, g *CPUGroup, gs *groupStats, decayNohz bool) (overload bool) {
+// collectGroup sums up one group's CPUs and classifies it.
+func (s *Scheduler) collectGroup(env *balanceEnv, g *CPUGroup, gs *groupStats) {
+	ds := &env.stats
 	*gs = groupStats{weight: int32(g.Weight), capacity: g.Cap.Capacity}
 	for w := range g.Span {
 		word := g.Span[w] & env.candidates[w]
 		s.work.GroupCPUs += int64(bits.OnesCount64(word))
+		gs.idleCPUs += int32(bits.OnesCount64(word & s.idle[w]))
 		for ; word != 0; word &= word - 1 {
-			rq := &s.rqs[w<<6+bits.TrailingZeros64(word)]
-			if decayNohz {
-				s.updateNohzStats(rq, false)
+			rq := &s.rqs[firstBit(w, word)]
+			if ds.decaysNohz && s.updateNohzStats(rq, false) {
+				ds.blockedLeft = true
 			}
 			gs.load += s.cpuLoad(rq)
 			gs.util += s.cpuUtil(rq)
@@ -95,9 +100,7 @@ func (s *Scheduler) collectGroup(env *balanceEnv, g *CPUGroup, gs *groupStats, d
 			gs.h += rq.cfs.h
 			gs.nr += rq.nr
 			if rq.nr > 1 {
-				overload = true
-			} else if rq.idleCPU() {
-				gs.idleCPUs++
+				ds.overload = true
 			}
 		}
 	}
@@ -105,7 +108,6 @@ func (s *Scheduler) collectGroup(env *balanceEnv, g *CPUGroup, gs *groupStats, d
 	if gs.kind == groupOverloaded {
 		gs.avgLoad = gs.loadPerCapacity()
 	}
-	return overload
 }
 
 // busierThanBusiest compares the candidate with the busiest group so far: the
@@ -214,13 +216,13 @@ func (s *Scheduler) evenLoad(env *balanceEnv, ds *domainStats) {
 		}
 	}
 	// Differences are unsigned in the kernel: a negative one is a huge one, and
-	// the other side decides (v5.5 to v6.0).
+	// the other side decides (v5.17).
 	give := uint64(busiest.avgLoad-ds.avgLoad) * uint64(busiest.capacity)
 	take := uint64(ds.avgLoad-local.avgLoad) * uint64(local.capacity)
 	env.imbalance = int64(min(give, take) / capacityFull)
 }
 
-// spread510 lets a pair stay where it is [M].
+// spread510 lets a pair stay where it is.
 func spread510(env *balanceEnv, _, busiest *groupStats, difference int64) int64 {
 	if env.d.has(FlagNUMA) && busiest.nr <= numaImbalanceMin {
 		return 0

@@ -31,9 +31,16 @@ func (s *Scheduler) checkRunqueue(rq *runqueue) error {
 		return err
 	}
 	for _, g := range s.groups {
-		if err := s.checkQueue(g.queues[cpu]); err != nil {
+		q := g.queues[cpu]
+		if err := s.checkQueue(q); err != nil {
 			return fmt.Errorf("group %s: %w", g.name, err)
 		}
+		if err := q.checkLinks(); err != nil {
+			return fmt.Errorf("group %s: %w", g.name, err)
+		}
+	}
+	if err := rq.checkRunning(); err != nil {
+		return err
 	}
 	if rq.nr != rq.cfs.h {
 		return fmt.Errorf("nr_running %d but %d tasks below the root queue", rq.nr, rq.cfs.h)
@@ -42,9 +49,10 @@ func (s *Scheduler) checkRunqueue(rq *runqueue) error {
 }
 
 func (s *Scheduler) checkTaskList(rq *runqueue) error {
-	n := int32(0)
+	n, estimate := int32(0), int64(0)
 	for t := rq.lruHead; t != nil; t = t.lruNext {
 		n++
+		estimate += t.utilEstimate()
 		if t.cpu != rq.cpu || !t.queued {
 			return fmt.Errorf("task %d is on the migratable list but queued=%v on CPU %d", t.ID, t.queued, t.cpu)
 		}
@@ -57,6 +65,54 @@ func (s *Scheduler) checkTaskList(rq *runqueue) error {
 	}
 	if n != rq.nr {
 		return fmt.Errorf("%d tasks on the migratable list, nr_running %d", n, rq.nr)
+	}
+	if estimate != rq.utilEst {
+		return fmt.Errorf("util_est %d, Σ of the queued tasks %d", rq.utilEst, estimate)
+	}
+	return nil
+}
+
+// checkRunning verifies that exactly the chain of entities above the running
+// task is current on its queues.
+func (rq *runqueue) checkRunning() error {
+	for _, q := range rq.leaf {
+		if !q.onLeafList {
+			return fmt.Errorf("a queue is on the list of queues with load but does not know it")
+		}
+	}
+	if rq.curr == nil {
+		if rq.cfs.curr != nil {
+			return fmt.Errorf("idle, but an entity is current on the root queue")
+		}
+		return nil
+	}
+	for se := &rq.curr.se; se != nil; se = se.parent {
+		if se.cfs.curr != se {
+			return fmt.Errorf("task %d runs, but %d levels above the root another entity is current",
+				rq.curr.ID, se.depth)
+		}
+	}
+	return nil
+}
+
+// checkLinks verifies what a queue says about its buddies, its group's entity
+// and its own load.
+func (q *cfsRQ) checkLinks() error {
+	for _, buddy := range [...]*Entity{q.next, q.last, q.skip} {
+		if buddy != nil && (buddy.cfs != q || !buddy.onRQ) {
+			return fmt.Errorf("a buddy is not queued here")
+		}
+	}
+	a := &q.avg
+	switch {
+	case q.se != nil && q.se.onRQ != (q.nr > 0):
+		return fmt.Errorf("%d entities queued, but queued=%v of the group's entity", q.nr, q.se.onRQ)
+	case q.curr != nil && q.se != nil && q.parent.curr != q.se:
+		return fmt.Errorf("an entity is current below a group that is not")
+	case q.nr > 0 && !q.onLeafList:
+		return fmt.Errorf("queued entities, but not on the list of queues with load")
+	case a.loadAvg < 0 || a.utilAvg < 0 || a.runnableAvg < 0 || q.runnableLoadAvg < 0:
+		return fmt.Errorf("negative average: load %d, util %d, runnable %d", a.loadAvg, a.utilAvg, a.runnableAvg)
 	}
 	return nil
 }

@@ -15,6 +15,20 @@ const (
 // seWeight is the entity's weight on the table scale.
 func seWeight(se *Entity) int64 { return scaleDown(se.weight) }
 
+// weightedSums: the load sum of an entity counts weight times time, so that a
+// new weight shows only as the average follows. Kernels from v4.15 on count
+// time alone and apply the weight afterwards (mechanisms.md 2, "v4.14
+// differences").
+func (s *Scheduler) weightedSums() bool { return s.profile.RunnableLoad }
+
+// sumWeight is what one unit of an entity's load sum counts in its queue's.
+func (s *Scheduler) sumWeight(se *Entity) int64 {
+	if s.weightedSums() {
+		return 1
+	}
+	return seWeight(se)
+}
+
 // runnableOf is an entity's contribution to runnable: its tasks.
 func runnableOf(se *Entity) int64 {
 	if se.my != nil {
@@ -39,11 +53,16 @@ func (s *Scheduler) peltClock(cfs *cfsRQ) int64 { return s.now }
 
 func (s *Scheduler) updateEntityAvg(cfs *cfsRQ, se *Entity, now int64) {
 	var load int64
+	factor := seWeight(se)
 	if se.onRQ {
 		load = 1
 	}
+	if s.weightedSums() {
+		load, factor = load*factor, 1
+	}
 	if se.avg.accumulate(now, load, runnableOf(se), cfs.curr == se) {
-		se.avg.refresh(seWeight(se))
+		se.avg.refresh(factor)
+		se.utilSampled = false
 	}
 }
 
@@ -109,42 +128,38 @@ func (cfs *cfsRQ) markPropagate(runnableSum int64) {
 }
 
 // addLoad and subLoad move an entity's load in and out of its queue's average.
-func (cfs *cfsRQ) addLoad(se *Entity) {
+func (s *Scheduler) addLoad(cfs *cfsRQ, se *Entity) {
 	cfs.avg.loadAvg += se.avg.loadAvg
-	cfs.avg.loadSum += seWeight(se) * se.avg.loadSum
+	cfs.avg.loadSum += s.sumWeight(se) * se.avg.loadSum
 }
 
-func (cfs *cfsRQ) subLoad(se *Entity) {
+func (s *Scheduler) subLoad(cfs *cfsRQ, se *Entity) {
 	cfs.avg.loadAvg = subtract(cfs.avg.loadAvg, se.avg.loadAvg)
-	cfs.avg.loadSum = max(subtract(cfs.avg.loadSum, seWeight(se)*se.avg.loadSum), cfs.avg.loadAvg*peltMinDivider)
+	cfs.avg.loadSum = max(subtract(cfs.avg.loadSum, s.sumWeight(se)*se.avg.loadSum), cfs.avg.loadAvg*peltMinDivider)
 }
 
-func (cfs *cfsRQ) addRunnableLoad(se *Entity) {
+// addRunnableLoad and subRunnableLoad do the same to runnable_load_avg, which
+// holds only what is queued.
+func (s *Scheduler) addRunnableLoad(cfs *cfsRQ, se *Entity) {
 	cfs.runnableLoadAvg += se.avg.loadAvg
-	cfs.runnableLoadSum += seWeight(se) * se.avg.loadSum
+	cfs.runnableLoadSum += s.sumWeight(se) * se.avg.loadSum
 }
 
-func (cfs *cfsRQ) subRunnableLoad(se *Entity) {
+func (s *Scheduler) subRunnableLoad(cfs *cfsRQ, se *Entity) {
 	cfs.runnableLoadAvg = subtract(cfs.runnableLoadAvg, se.avg.loadAvg)
-	cfs.runnableLoadSum = subtract(cfs.runnableLoadSum, seWeight(se)*se.avg.loadSum)
+	cfs.runnableLoadSum = subtract(cfs.runnableLoadSum, s.sumWeight(se)*se.avg.loadSum)
 }
 
 // attachEntity adds an entity's averages to its queue. The sums are rebuilt
 // from the averages because the queue's period started at another moment.
 func (s *Scheduler) attachEntity(cfs *cfsRQ, se *Entity) {
 	a, q := &se.avg, &cfs.avg
-	if q.last == neverUpdated {
-		q.last = s.peltClock(cfs)
-	}
 	d := q.divider()
 	a.last, a.contrib = q.last, q.contrib
 	a.utilSum = a.utilAvg * d
 	a.runnableSum = a.runnableAvg * d
-	a.loadSum = 1
-	if sum := a.loadAvg * d; seWeight(se) < sum {
-		a.loadSum = sum / seWeight(se)
-	}
-	cfs.addLoad(se)
+	a.loadSum = max(1, a.loadAvg*d/s.sumWeight(se))
+	s.addLoad(cfs, se)
 	q.utilAvg += a.utilAvg
 	q.utilSum += a.utilSum
 	q.runnableAvg += a.runnableAvg
@@ -155,7 +170,7 @@ func (s *Scheduler) attachEntity(cfs *cfsRQ, se *Entity) {
 // detachEntity takes an entity's averages out of its queue.
 func (s *Scheduler) detachEntity(cfs *cfsRQ, se *Entity) {
 	a, q := &se.avg, &cfs.avg
-	cfs.subLoad(se)
+	s.subLoad(cfs, se)
 	q.utilAvg = subtract(q.utilAvg, a.utilAvg)
 	q.utilSum = max(subtract(q.utilSum, a.utilSum), q.utilAvg*peltMinDivider)
 	q.runnableAvg = subtract(q.runnableAvg, a.runnableAvg)
@@ -170,7 +185,7 @@ func (s *Scheduler) syncEntityLoad(se *Entity) {
 		return
 	}
 	if se.avg.accumulate(se.cfs.avg.last, 0, 0, false) {
-		se.avg.refresh(seWeight(se))
+		se.avg.refresh(s.sumWeight(se))
 	}
 }
 
@@ -202,9 +217,23 @@ func (s *Scheduler) detachForMove(se *Entity) {
 	s.propagateUp(se)
 }
 
-// propagateUp carries a change of a group queue to all queues above.
+// attachAfterMove adds a task's averages to the queue of the group that it has
+// just entered, up through the groups above.
+func (s *Scheduler) attachAfterMove(se *Entity) {
+	cfs := se.cfs
+	s.updateLoadAvg(cfs, se, skipAging)
+	s.attachEntity(cfs, se)
+	s.publishLoad(cfs)
+	s.propagateUp(se)
+}
+
+// propagateUp carries a change of a group queue to all queues above. All of
+// them now hold load that has to decay.
 func (s *Scheduler) propagateUp(se *Entity) {
 	for p := se.parent; p != nil; p = p.parent {
+		if !p.my.onLeafList {
+			p.my.rq.addLeaf(p.my)
+		}
 		s.updateLoadAvg(p.cfs, p, updateGroupLoad)
 	}
 }
@@ -223,37 +252,43 @@ func (s *Scheduler) initNewTask(t *Task) {
 		}
 	}
 	a.runnableAvg = a.utilAvg
-	s.updateLoadAvg(cfs, se, skipAging)
-	s.attachEntity(cfs, se)
-	s.publishLoad(cfs)
-	s.propagateUp(se)
+	s.attachAfterMove(se)
 }
 
 // updateBlockedAverages decays what sleeping tasks left on a CPU.
 func (s *Scheduler) updateBlockedAverages(rq *runqueue) {
 	rq.lastBlockedUpdate = s.jiffies
+	rq.blockedAt = s.now
 	kept := rq.leaf[:0]
 	for _, cfs := range rq.leaf {
 		s.work.BlockedUpdates++
 		if s.updateQueueAvg(cfs, s.peltClock(cfs)) {
 			s.publishLoad(cfs)
 		}
-		if cfs.se != nil && cfs.propagate {
-			s.updateLoadAvg(cfs.se.cfs, cfs.se, updateGroupLoad)
+		if cfs.se == nil {
+			kept = append(kept, cfs)
+			continue
 		}
-		if cfs.se != nil && cfs.decayed() {
+		if a := &cfs.se.avg; cfs.propagate || a.loadAvg != 0 || a.utilAvg != 0 {
+			s.updateLoadAvg(cfs.parent, cfs.se, updateGroupLoad)
+		}
+		if cfs.decayed() {
 			cfs.onLeafList = false
 			continue
 		}
+		cfs.parent.childKeptAt = s.now
 		kept = append(kept, cfs)
 	}
+	clear(rq.leaf[len(kept):])
 	rq.leaf = kept
 }
 
-// decayed reports whether a group's queue holds nothing worth decaying.
+// decayed reports whether a group's queue holds nothing worth decaying, and
+// none of its children, which are looked at first, does.
 func (cfs *cfsRQ) decayed() bool {
 	a := &cfs.avg
-	return cfs.load == 0 && a.loadSum == 0 && a.utilSum == 0 && a.runnableSum == 0
+	return cfs.load == 0 && a.loadSum == 0 && a.utilSum == 0 && a.runnableSum == 0 &&
+		cfs.childKeptAt != cfs.rq.blockedAt
 }
 
 // hasBlockedLoad reports whether any average of the CPU is still above zero.
@@ -331,7 +366,7 @@ func (s *Scheduler) cpuUtilWithout(rq *runqueue, t *Task) int64 {
 	if s.features.Has(UtilEst) {
 		est := rq.utilEst
 		if t.queued {
-			est = subtract(est, s.taskUtilEst(t))
+			est = subtract(est, t.utilEstimate())
 		}
 		util = max(util, est)
 	}
@@ -339,17 +374,11 @@ func (s *Scheduler) cpuUtilWithout(rq *runqueue, t *Task) int64 {
 }
 
 // taskHLoad is a task's share of its CPU's root load; the factor of its queue
-// is computed once a jiffy (mechanisms.md 2).
+// is computed once a jiffy (mechanisms.md 2). It goes by the averages with
+// blocked tasks on every kernel.
 func (s *Scheduler) taskHLoad(t *Task) int64 {
 	cfs := t.se.cfs
-	return t.se.avg.loadAvg * s.queueHLoad(cfs) / (s.queueLoad(cfs) + 1)
-}
-
-func (s *Scheduler) queueLoad(cfs *cfsRQ) int64 {
-	if s.profile.RunnableLoad {
-		return cfs.runnableLoadAvg
-	}
-	return cfs.avg.loadAvg
+	return t.se.avg.loadAvg * s.queueHLoad(cfs) / (cfs.avg.loadAvg + 1)
 }
 
 func (s *Scheduler) queueHLoad(cfs *cfsRQ) int64 {
@@ -358,9 +387,9 @@ func (s *Scheduler) queueHLoad(cfs *cfsRQ) int64 {
 	}
 	cfs.hLoadJiffy = s.jiffies + 1 // the zero value means "never"
 	if cfs.se == nil {
-		cfs.hLoad = s.queueLoad(cfs)
+		cfs.hLoad = cfs.avg.loadAvg
 	} else {
-		cfs.hLoad = s.queueHLoad(cfs.parent) * cfs.se.avg.loadAvg / (s.queueLoad(cfs.parent) + 1)
+		cfs.hLoad = s.queueHLoad(cfs.parent) * cfs.se.avg.loadAvg / (cfs.parent.avg.loadAvg + 1)
 	}
 	return cfs.hLoad
 }

@@ -19,7 +19,7 @@ type newidleRules struct {
 	// costRestartsDecay: a new highest cost stays for a whole second.
 	costRestartsDecay bool
 	// decaysNohz: passes decay the blocked load of tickless CPUs that they look
-	// at (v5.10 [M]).
+	// at (v5.10).
 	decaysNohz bool
 	// updatesWhenTooShort and updatesAtEnd say when the CPU decays the blocked
 	// load of tickless CPUs: when it does not search, or whenever it found

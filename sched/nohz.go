@@ -230,7 +230,7 @@ func (s *Scheduler) nextTickless(c int) int {
 }
 
 // nohzBalance510 visits the others in increasing order, then balances the CPU
-// itself [M].
+// itself.
 func nohzBalance510(s *Scheduler, rq *runqueue, flags uint8) {
 	now := s.jiffies
 	next, bounded, done := s.decayTickless(rq, flags)
@@ -324,8 +324,8 @@ func (s *Scheduler) decaysNohzStats(env *balanceEnv) bool {
 	return s.profile.Balance.newidle.decaysNohz && env.idle == NewlyIdle && s.nohz.hasBlocked
 }
 
-// postponeNohzStats moves the next common decay when a pass has just seen all
-// tickless CPUs.
+// postponeNohzStats puts the next common decay off when a pass has just seen
+// all tickless CPUs.
 func (s *Scheduler) postponeNohzStats(env *balanceEnv) {
 	if s.nohz.idle.SubsetOf(env.d.Span) {
 		s.nohz.nextBlocked = s.jiffies + s.msToJiffies(blockedPeriod)

@@ -55,6 +55,9 @@ func TestPipePairStaysInOneCache(t *testing.T) {
 				if s.Current(sleeper.CPU()) != sleeper {
 					t.Fatalf("round %d: the wakee does not run on CPU %d", i, sleeper.CPU())
 				}
+				if err := s.CheckInvariants(); err != nil {
+					t.Fatalf("round %d: %v", i, err)
+				}
 				runner, sleeper = sleeper, runner
 				if cpus := [2]int{a.CPU(), b.CPU()}; i >= 10 && cpus != lastCPUs {
 					moves++

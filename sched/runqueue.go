@@ -32,6 +32,7 @@ type cfsRQ struct {
 	throttled    bool
 	throttledCnt int32 // throttled ancestors, itself included
 	onLeafList   bool
+	childKeptAt  int64 // ns of the last blocked update that found a child with load
 
 	hLoad      int64
 	hLoadJiffy int64
@@ -86,6 +87,7 @@ type runqueue struct {
 	loadHistory       loadHistory // v4.14
 	stats             CPUStats
 	lastBlockedUpdate int64 // jiffies
+	blockedAt         int64 // ns of the same moment
 	idleExit          int64 // ns, exit latency of the idle state the CPU is in; 0: none
 	utilEst           int64 // Σ utilEstimate of the queued tasks
 }

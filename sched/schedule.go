@@ -10,13 +10,16 @@ func (s *Scheduler) Schedule(now int64, cpu int, block bool) *Task {
 	if block && prev != nil {
 		s.deactivateTask(rq, prev, dequeueSleep)
 	}
-	rq.needResched = false
 	next := s.pickNext(rq, prev)
 	rq.needResched = false
 	if next != prev {
 		rq.stats.Switches++
 	}
 	rq.curr = next
+	if block && prev != nil && prev.exiting {
+		s.removeEntityLoad(&prev.se) // dead: it will not come back for its load
+		prev.se.avg.last = neverUpdated
+	}
 	if next == nil {
 		if prev != nil {
 			rq.stats.SchedIdle++
@@ -57,7 +60,9 @@ func (s *Scheduler) pickNext(rq *runqueue, prev *Task) *Task {
 	if next != prev {
 		s.switchEntities(prev, se)
 	}
-	rq.moveLRUFront(next)
+	if !s.profile.Balance.detach.fromFront { // v4.14 leaves the order of arrival (mechanisms.md 9.6)
+		rq.moveLRUFront(next)
+	}
 	return next
 }
 
@@ -118,23 +123,20 @@ func (s *Scheduler) Yield(now int64, cpu int) {
 	if curr == nil || rq.nr == 1 {
 		return
 	}
-	clearBuddies(&curr.se)
+	dropBuddies(&curr.se)
 	if curr.policy != PolicyBatch {
 		s.updateCurr(curr.se.cfs)
 	}
-	for se := &curr.se; se != nil && se.cfs.nr > 1; se = se.parent {
+	for se := &curr.se; se != nil; se = se.parent {
 		se.cfs.skip = se
 	}
 }
 
 // RunTime returns how long a task has run until now, in nanoseconds; a running
-// task's current turn is included.
+// task's current turn is included. Asking changes nothing.
 func (s *Scheduler) RunTime(now int64, t *Task) int64 {
-	s.setNow(now)
-	if t.queued && s.rqs[t.cpu].curr == t {
-		for se := &t.se; se != nil; se = se.parent {
-			s.updateCurr(se.cfs)
-		}
+	if s.rqs[t.cpu].curr != t {
+		return t.se.sumExec
 	}
-	return t.se.sumExec
+	return t.se.sumExec + max(0, now-t.se.execStart)
 }

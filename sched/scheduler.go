@@ -59,12 +59,11 @@ type Scheduler struct {
 	cores     []machine.CPUMask // SMT siblings by CPU; shared slices
 	scratch   placementScratch  // buffers of the placement path
 
-	root      *TaskGroup
-	groups    []*TaskGroup
-	overload  bool // some CPU had more than one task: gate of newidle balancing
-	balancing bool // a SERIALIZE domain is being balanced
-	nohz      nohzState
-	lb        balanceState
+	root     *TaskGroup
+	groups   []*TaskGroup
+	overload bool // some CPU had more than one task: gate of newidle balancing
+	nohz     nohzState
+	lb       balanceState
 
 	work     Work
 	charged  int64 // cost of the work that TakeCost has returned

@@ -13,8 +13,6 @@ type slot struct {
 	se  *Entity
 }
 
-func (t *timeline) len() int { return len(t.slots) }
-
 func (t *timeline) leftmost() *Entity {
 	if n := len(t.slots); n > 0 {
 		return t.slots[n-1].se

@@ -139,6 +139,7 @@ func (s *Scheduler) activateNew(t *Task, cpu int) {
 func (s *Scheduler) placeForked(child *Task) {
 	se, cfs := &child.se, child.se.cfs
 	curr := cfs.curr
+	se.vruntime = 0
 	s.updateCurr(cfs)
 	if curr != nil {
 		se.vruntime = curr.vruntime
@@ -157,6 +158,9 @@ func (s *Scheduler) placeForked(child *Task) {
 func (s *Scheduler) Exec(now int64, cpu int) int {
 	s.setNow(now)
 	t := s.rqs[cpu].curr
+	if t == nil {
+		return cpu
+	}
 	return s.selectCPU(t, cpu, cpu, KindExec, false)
 }
 
@@ -259,7 +263,7 @@ func (s *Scheduler) deactivateTask(rq *runqueue, t *Task, flags enqueueFlag) {
 		rq.nr--
 	}
 	// The last normal task left: balance at the next tick (mechanisms.md 3.5).
-	if !wasSchedIdle && rq.schedIdle() {
+	if !wasSchedIdle && rq.schedIdle() && s.knowsSchedIdle() {
 		rq.nextBalance = s.jiffies
 	}
 	if sleep {
@@ -267,6 +271,10 @@ func (s *Scheduler) deactivateTask(rq *runqueue, t *Task, flags enqueueFlag) {
 	}
 	s.refreshIdle(rq)
 }
+
+// knowsSchedIdle: a CPU with nothing but idle tasks counts as nearly idle. That
+// came shortly after runnable_load_avg went (v5.4 to v5.6).
+func (s *Scheduler) knowsSchedIdle() bool { return !s.profile.RunnableLoad }
 
 // setTaskCPU re-homes a task that is on no queue. A sleeping one is made
 // relative to the queue it leaves and its load is removed there later; one
@@ -308,9 +316,13 @@ func (s *Scheduler) MigrateRunning(now int64, cpu, to int) {
 }
 
 // MigrateQueued moves a waiting task to another CPU, as the migration thread
-// does when its affinity has changed. A running or sleeping task is left alone.
+// does when its affinity has changed. One that is still on a wake list is
+// queued first. A running or sleeping task is left alone.
 func (s *Scheduler) MigrateQueued(now int64, t *Task, to int) {
 	s.setNow(now)
+	if t.pending {
+		s.HandleWakeList(now, int(t.cpu))
+	}
 	rq := &s.rqs[t.cpu]
 	if !t.queued || rq.curr == t || int(t.cpu) == to {
 		return

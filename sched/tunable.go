@@ -79,6 +79,9 @@ func (c *Config) SetTunable(name string, value int64) error {
 		if value < f.min || value > f.max {
 			return fmt.Errorf("tunable %s must be between %d and %d, not %d", f.name, f.min, f.max, value)
 		}
+		if short == "idle_min_granularity_ns" && !c.Profile.GroupIdle {
+			return fmt.Errorf("kernel %s has no tunable %s; it came with v5.15", c.Profile.Name, short)
+		}
 		t := &c.Tunables
 		*f.field(t) = value
 		if short == "latency_ns" || short == "min_granularity_ns" {

@@ -28,9 +28,11 @@ func (s *Scheduler) utilEstDequeue(rq *runqueue, t *Task) {
 
 // utilEstUpdate takes a new sample when a task goes to sleep. A rise is
 // followed at once (FASTUP), a fall with weight 1/4, and changes within 1 %
-// of capacity are ignored.
+// of capacity are ignored. A task that slept on another CPU and has run for
+// less than a PELT period still shows the utilization that was sampled before,
+// only decayed: it is not sampled twice.
 func (s *Scheduler) utilEstUpdate(t *Task) {
-	if !s.features.Has(UtilEst) {
+	if !s.features.Has(UtilEst) || t.se.utilSampled {
 		return
 	}
 	sample, last := t.se.avg.utilAvg, t.utilEstEnqueued
@@ -48,6 +50,7 @@ func (s *Scheduler) utilEstUpdate(t *Task) {
 		t.utilEstEWMA += change >> 2
 	}
 	t.utilEstEnqueued = sample
+	t.se.utilSampled = true
 }
 
 func within(v, margin int64) bool { return v < margin && v > -margin }

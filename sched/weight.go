@@ -44,7 +44,7 @@ func scaleDown(w int64) int64 {
 }
 
 // calcDelta returns delta * weight / queueWeight for non-negative operands
-// without overflow.
+// without overflow; both weights are on the same scale.
 func calcDelta(delta, weight, queueWeight int64) int64 {
 	if weight == queueWeight {
 		return delta
@@ -58,5 +58,12 @@ func calcDelta(delta, weight, queueWeight int64) int64 {
 }
 
 // toVirtual converts delta nanoseconds of running into virtual time for an
-// entity of the given stored weight.
-func toVirtual(delta, weight int64) int64 { return calcDelta(delta, nice0Stored, weight) }
+// entity of the given stored weight. Like every division by a weight it works
+// on the table scale: a group with next to no share ages 512 times as fast as
+// a nice-0 task, not half a million times.
+func toVirtual(delta, weight int64) int64 {
+	if weight == nice0Stored {
+		return delta
+	}
+	return calcDelta(delta, nice0Weight, scaleDown(weight))
+}

@@ -1,5 +1,7 @@
 package sim
 
+import "github.com/schedlab/schedlab/workload"
+
 // fullSpeed is the speed of a core whose SMT siblings are idle; speeds are
 // fractions of it.
 const fullSpeed = 1024
@@ -13,8 +15,9 @@ type cpu struct {
 	work, opWork int64
 	spinUntil    int64 // the segment goes on until then, if its work ends earlier
 	speed        int64
-	debt         int64 // kernel work done but not yet charged, ns at full speed
-	task         *task // nil: idle
+	debt         int64           // kernel work done but not yet charged, ns at full speed
+	task         *task           // nil: idle
+	instr        *workload.Instr // the instruction that the segment executes
 
 	nextTick, ipiAt, timerAt int64
 	kernelNS                 int64 // debt that has been charged

@@ -116,7 +116,7 @@ func (m *Sim) exitCost(t *task) int64 {
 // complete applies the instruction whose time has passed. It reports whether
 // the task goes to sleep now.
 func (m *Sim) complete(c *cpu, t *task) (blocks bool) {
-	in := &t.prog[t.pc]
+	in := c.instr
 	switch in.Op {
 	case workload.OpWrite, workload.OpRead, workload.OpPoll:
 		return m.completeTransfer(c, t, in)

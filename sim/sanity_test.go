@@ -3,7 +3,6 @@ package sim
 import (
 	"runtime"
 	"testing"
-	"unsafe"
 
 	"github.com/schedlab/schedlab/sched"
 	"github.com/schedlab/schedlab/workload"
@@ -90,11 +89,27 @@ func TestBusySiblingsSlowMessagesDown(t *testing.T) {
 	}
 }
 
+// 100 more groups are 4,000 more tasks; what they take includes their share of
+// programs and channels.
 func TestTaskTakesAtMostOneKiB(t *testing.T) {
-	size := unsafe.Sizeof(task{}) + unsafe.Sizeof(sched.Task{}) + 64 // and its node in a wait list
-	if size > 1024 {
-		t.Errorf("a task takes %d bytes, want at most 1024", size)
+	small, large := heapOf(t, "1"), heapOf(t, "101")
+	if per := (large - small) / 4000; per > 1024 {
+		t.Errorf("a task takes %d bytes, want at most 1024", per)
+	} else {
+		t.Logf("a task takes %d bytes", per)
 	}
+}
+
+// heapOf measures what a built simulation of that many groups holds.
+func heapOf(t *testing.T, groups string) int64 {
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	m, _ := build(t, "1n2c1t", "v5.17", "hackbench", "-g", groups, "-P", "-p")
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	runtime.KeepAlive(m)
+	return int64(after.HeapAlloc) - int64(before.HeapAlloc)
 }
 
 // The steady state allocates nothing. What a longer run allocates more are the

@@ -42,6 +42,7 @@ func (m *Sim) resume(c *cpu, t *task) {
 	} else {
 		op = m.begin(c, t)
 	}
+	c.instr = &t.prog[t.pc]
 	c.kernelNS += c.debt
 	c.spinUntil = t.spinUntil
 	c.startSegment(m.now, c.debt+op, op)

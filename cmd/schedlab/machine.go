@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"encoding/csv"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -86,22 +88,43 @@ had to be assumed is said on standard error.`,
 }
 
 func newMachinesCommand() *cobra.Command {
-	return &cobra.Command{
+	var format string
+	cmd := &cobra.Command{
 		Use:   "machines",
 		Short: "List the machines that have a name",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			table := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-			lines := "NAME\tSPEC\tSOURCE\n"
-			for _, p := range machine.Presets() {
-				lines += fmt.Sprintf("%s\t%s\t%s\n", p.Name, p.Spec, p.Source)
-			}
-			if _, err := io.WriteString(table, lines); err != nil {
-				return err
-			}
-			return table.Flush()
+			return listPresets(cmd.OutOrStdout(), format)
 		},
 	}
+	cmd.Flags().StringVar(&format, "format", "text", "text|json|csv")
+	return cmd
+}
+
+// listPresets writes the table of presets; wide sources are left to the
+// terminal to wrap.
+func listPresets(w io.Writer, format string) error {
+	records := [][]string{{"name", "spec", "source"}}
+	for _, p := range machine.Presets() {
+		records = append(records, []string{p.Name, p.Spec, p.Source})
+	}
+	switch format {
+	case "text":
+		table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		for _, r := range records {
+			if _, err := fmt.Fprintln(table, strings.Join(r, "\t")); err != nil {
+				return err
+			}
+		}
+		return table.Flush()
+	case "csv":
+		return csv.NewWriter(w).WriteAll(records)
+	case "json":
+		encoder := json.NewEncoder(w)
+		encoder.SetIndent("", " ")
+		return encoder.Encode(machine.Presets())
+	}
+	return fmt.Errorf("machines: format %q: use text, json or csv", format)
 }
 
 // exactlyOne and atMostOne say what is missing, where cobra only counts.
