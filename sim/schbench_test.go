@@ -125,7 +125,7 @@ func TestFutexWakesUnderTheBucketLock(t *testing.T) {
 	const wakeup = 50_000
 	back := func(rules string) int64 { // when the first who was woken has called again
 		sc := &workload.Scenario{Marks: 1, Syncs: []workload.SyncSpec{{Kind: workload.Word}}, Programs: []workload.Program{
-			mustParse(t, "futexwait s0 0\nfutexwake s0 1\nmark 0\nexit"),
+			mustParse(t, "futexwait s0 0\nfutexwake s0 1\nrun 1us\nmark 0\nexit"),
 			mustParse(t, "run 10us\nfutexwait s0 0\nexit"),
 			mustParse(t, "run 1ms\nfutexwake s0 3\nexit"),
 		}}
