@@ -32,6 +32,9 @@ type Costs struct {
 	PipeWrite, PipeRead  int64
 	UnixSend, UnixRecv   int64
 	Poll                 int64
+	FutexWake, FutexWait int64 // the calls, without the wakeups and the switch
+	Atomic               int64 // one atomic operation on a line that is at hand
+	ClockRead            int64
 	CopyPerKiB           int64
 	NewPage              int64
 	LockLines            int64 // contended cache lines of one channel operation (a count)
@@ -91,6 +94,10 @@ var costFields = []costField{
 	{"unix_send", "ns", func(c *Costs) *int64 { return &c.UnixSend }},
 	{"unix_recv", "ns", func(c *Costs) *int64 { return &c.UnixRecv }},
 	{"poll", "ns", func(c *Costs) *int64 { return &c.Poll }},
+	{"futex_wake", "ns", func(c *Costs) *int64 { return &c.FutexWake }},
+	{"futex_wait", "ns", func(c *Costs) *int64 { return &c.FutexWait }},
+	{"atomic", "ns", func(c *Costs) *int64 { return &c.Atomic }},
+	{"clock_read", "ns", func(c *Costs) *int64 { return &c.ClockRead }},
 	{"copy_per_kib", "ns/KiB", func(c *Costs) *int64 { return &c.CopyPerKiB }},
 	{"new_page", "ns", func(c *Costs) *int64 { return &c.NewPage }},
 	{"lock_lines", "lines", func(c *Costs) *int64 { return &c.LockLines }},
