@@ -31,6 +31,11 @@ func newChaos(t *rapid.T) *chaos {
 			toggle(&cfg, name)
 		}
 	}
+	for _, versions := range []FeatureSet{filterVersions, pullVersions} {
+		if len((cfg.Features & versions).Names()) > 1 { // only one version of a patch at a time
+			cfg.Features &^= versions
+		}
+	}
 	cfg.HZ = rapid.SampledFrom([]int64{100, 250, 300, 1000}).Draw(t, "HZ")
 	cfg.PreemptKernel = rapid.Bool().Draw(t, "preemptible")
 	c := &chaos{asked: newRequests(m.NumCPUs()), awake: map[*Task]bool{}, floor: map[*cfsRQ]int64{}}
