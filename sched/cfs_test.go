@@ -213,7 +213,7 @@ func runningAndQueued(l *lab, running, queued TaskSpec) (curr, waiting *Task) {
 
 // Worked example 6 of mechanisms.md 1.13, and the rest of 1.11 steps 3 to 5.
 func Test1_13_6_PoliciesAndPreemption(t *testing.T) {
-	far := int64(second)
+	far := second
 	for _, c := range []struct {
 		name        string
 		curr, woken TaskSpec

@@ -32,7 +32,7 @@ func TestCostFileOverridesItsBase(t *testing.T) {
 func TestBadCostFiles(t *testing.T) {
 	tests := []struct{ text, want string }{
 		{"{\n\"parameters\": {\n\"tick\": 5}}", "mine.json:3: "},
-		{"{\n\"base\": \"default\",\n\"paramters\": {}}", `mine.json:3: json: unknown field "paramters"`},
+		{"{\n\"base\": \"default\",\n\"params\": {}}", `mine.json:3: json: unknown field "params"`},
 		{`{"parameters": {}}`, "parameter search (ns) is missing"},
 		{`{"base": "none"}`, `base: no cost file "none"`},
 		{`{"base": "default", "parameters": {"tick": {"value": -1, "unit": "ns", "source": "test"}}}`, "parameter tick is negative"},
