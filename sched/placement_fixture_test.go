@@ -158,7 +158,7 @@ func (f *placementFixture) place(d *datadriven.TestData) string {
 func writeCandidates(b *strings.Builder, d *Decision) {
 	signs := map[Verdict]string{
 		VerdictTaken: "+", VerdictBusy: "-", VerdictNotAllowed: "!", VerdictOtherLLC: "/",
-		VerdictCoreBusy: "#", VerdictBudget: "?", VerdictNotBest: "=",
+		VerdictCoreBusy: "#", VerdictBudget: "?", VerdictNotBest: "=", VerdictFiltered: "o",
 	}
 	last := RuleNone
 	for _, c := range d.Candidates {

@@ -7,9 +7,11 @@ import "github.com/schedlab/schedlab/machine"
 type placementScratch struct {
 	request     Placement       // the placement in progress
 	set         machine.CPUMask // CPUs left to visit in a search for an idle core
+	filtered    machine.CPUMask // what a filter leaves of a search
 	inInterrupt bool
 
 	smt       bool         // some core has several threads [sched_smt_present]
+	mixed     bool         // CPUs differ in capacity [sched_asym_cpucapacity]
 	coreWords [][]maskWord // core by CPU
 	siblings  [][]int32    // SMT siblings by CPU, itself included, in order
 	llcWords  [][]maskWord // span of the LLC domain by CPU
@@ -21,7 +23,7 @@ type placementScratch struct {
 func (s *Scheduler) initPlacement() {
 	n := len(s.rqs)
 	sc := &s.scratch
-	sc.set = machine.NewCPUMask(n)
+	sc.set, sc.filtered = machine.NewCPUMask(n), machine.NewCPUMask(n)
 	sc.siblings = make([][]int32, n)
 	sc.coreWords = make([][]maskWord, n)
 	sc.llcWords = make([][]maskWord, n)
@@ -43,6 +45,7 @@ func (s *Scheduler) initPlacement() {
 			sc.siblings[cpu] = cpuNumbers(s.cores[cpu])
 		}
 		sc.smt = sc.smt || len(sc.siblings[cpu]) > 1
+		sc.mixed = sc.mixed || rq.capacityOrig != s.rqs[boot].capacityOrig
 		if rq.llc == nil {
 			continue
 		}
