@@ -33,6 +33,10 @@ type Result struct {
 	UnconservedNS int64
 
 	Sched sched.CPUStats // Σ over CPUs
+
+	// Counters are the scheduler's counters over time: at the first tick after
+	// each interval of [Config.CountersEvery], and at the end.
+	Counters []*sched.Snapshot
 }
 
 // maxLatency bounds the latency histogram: nothing waits longer than 1000 s.
@@ -59,6 +63,16 @@ func (m *Sim) sampleConservation() {
 	}
 }
 
+// sampleCounters copies the scheduler's counters when an interval is over. It
+// is called at ticks: while no CPU ticks no counter changes.
+func (m *Sim) sampleCounters() {
+	if m.countersEvery <= 0 || m.now < m.countersAt {
+		return
+	}
+	m.countersAt = m.now - m.now%m.countersEvery + m.countersEvery
+	m.result.Counters = append(m.result.Counters, m.sched.Snapshot())
+}
+
 // finish closes the books at the end of a run.
 func (m *Sim) finish() *Result {
 	r := &m.result
@@ -73,6 +87,7 @@ func (m *Sim) finish() *Result {
 		r.Sched.Add(m.sched.Stats(i))
 	}
 	r.IdleNS = m.now*int64(m.online) - r.BusyNS
+	r.Counters = append(r.Counters, m.sched.Snapshot())
 	r.Observation = workload.Observation{Marks: m.marks, EndTime: m.now, Messages: r.Messages}
 	for i := range m.tasks {
 		if t := &m.tasks[i]; !t.background {
