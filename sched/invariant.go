@@ -136,6 +136,12 @@ func (s *Scheduler) checkQueue(q *cfsRQ) error {
 		last = sl.key
 		sum.add(s, se)
 	}
+	// A wakeup puts nobody further back than its credit, and virtual time does
+	// not pass whoever waits.
+	if left := q.line.leftmost(); left != nil && left.vruntime < q.minVruntime-max(s.tun.Latency, s.tun.MinGranularity) {
+		return fmt.Errorf("an entity waits at vruntime %d, more than any credit behind min_vruntime %d",
+			left.vruntime, q.minVruntime)
+	}
 	if c := q.curr; c != nil && c.onRQ {
 		sum.add(s, c)
 	}

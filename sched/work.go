@@ -24,6 +24,20 @@ type Work struct {
 	PullProbes        int64 // CPUs that a sched-idle pull looked at
 }
 
+func (w *Work) add(o *Work) {
+	w.Searches += o.Searches
+	w.Probes += o.Probes
+	w.SiblingProbes += o.SiblingProbes
+	w.DomainSteps += o.DomainSteps
+	w.AffineChecks += o.AffineChecks
+	w.GroupCPUs += o.GroupCPUs
+	w.TasksExamined += o.TasksExamined
+	w.TasksMoved += o.TasksMoved
+	w.RemoteLocks += o.RemoteLocks
+	w.BlockedUpdates += o.BlockedUpdates
+	w.SharedLineWrite += o.SharedLineWrite
+}
+
 // Prices gives the nanoseconds of one unit of each kind of [Work].
 type Prices struct {
 	Search, Probe, SiblingProbe, DomainStep, AffineCheck int64

@@ -96,10 +96,12 @@ func (m *Sim) tick(c *cpu) {
 	}
 }
 
-func (m *Sim) nextTickAfter(now int64) int64 {
-	jiffy := now*m.hz/1_000_000_000 + 1
-	return (jiffy*1_000_000_000 + m.hz - 1) / m.hz
-}
+func (m *Sim) nextTickAfter(now int64) int64 { return m.tickTime(m.jiffies(now) + 1) }
+
+// jiffies counts the ticks up to now.
+func (m *Sim) jiffies(now int64) int64 { return now * m.hz / 1_000_000_000 }
+
+func (m *Sim) tickTime(jiffy int64) int64 { return (jiffy*1_000_000_000 + m.hz - 1) / m.hz }
 
 func (m *Sim) receiveIPI(c *cpu) {
 	c.ipiAt = never

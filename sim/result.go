@@ -17,6 +17,7 @@ type Result struct {
 	Messages   int64 // completed writes
 	Wakeups    int64
 	IPIs       int64
+	FutexCalls int64               // waits and wakes, with effect or without
 	Migrations [numDistances]int64 // by distance; SameCPU stays 0
 
 	// WakeLatency is from a wakeup to the moment the task runs.
@@ -37,6 +38,9 @@ type Result struct {
 	// Counters are the scheduler's counters over time: at the first tick after
 	// each interval of [Config.CountersEvery], and at the end.
 	Counters []*sched.Snapshot
+
+	// Stretch says what was left out, nil when the run is whole.
+	Stretch *StretchResult
 }
 
 // maxLatency bounds the latency histogram: nothing waits longer than 1000 s.
@@ -84,11 +88,15 @@ func (m *Sim) finish() *Result {
 		}
 		r.BusyNS += c.busyNS
 		r.KernelNS += c.kernelNS
-		r.Sched.Add(m.sched.Stats(i))
 	}
 	r.IdleNS = m.now*int64(m.online) - r.BusyNS
 	r.Counters = append(r.Counters, m.sched.Snapshot())
-	r.Observation = workload.Observation{Marks: m.marks, EndTime: m.now, Messages: r.Messages}
+	r.Sched = m.counters()
+	r.Stretch = m.stretch.finish(r.Sched)
+	r.Observation = workload.Observation{Marks: m.marks, EndTime: m.now, Messages: r.Messages, Recorders: m.recorders}
+	if r.Stretch != nil {
+		r.Observation.Skipped = r.Stretch.Skipped
+	}
 	for i := range m.tasks {
 		if t := &m.tasks[i]; !t.background {
 			r.Observation.Work = append(r.Observation.Work, m.sched.RunTime(m.now, t.sched))

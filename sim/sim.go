@@ -79,13 +79,20 @@ type Sim struct {
 	tasks    []task
 	taskSlab []sched.Task
 	channels []channelState
+	syncs    *workload.Syncs
+	objects  []objectState
 	groups   map[string]*sched.TaskGroup
 	out      workload.Outcome
 
 	queueFree  []int64 // when each run-queue lock is free again
 	marks      []int64
+	recorders  []workload.Recorder
+	rules      workload.Rules
+	stretch    *stretch // nil: the whole run
+	progress   int64    // completed writes of tasks in the foreground
 	foreground int
 	limit      int64
+	pause      int64 // when the main loop must look up, at most limit
 	sampledAt  int64
 
 	countersEvery, countersAt int64
@@ -111,12 +118,13 @@ func New(cfg Config) (*Sim, error) {
 	cfg.Sched.PreemptKernel = cfg.Preemption == PreemptFull || cfg.Preemption == PreemptLazy
 	m := &Sim{
 		costs: cfg.Costs, preemption: cfg.Preemption, hz: cfg.Sched.HZ, check: cfg.Check || alwaysCheck,
-		limit: sc.TimeLimit, result: newResult(), groups: map[string]*sched.TaskGroup{},
+		limit: sc.TimeLimit, result: newResult(), rules: cfg.Rules, groups: map[string]*sched.TaskGroup{},
 	}
 	if m.limit == 0 {
 		m.limit = never
 	}
 	m.countersEvery, m.countersAt = cfg.CountersEvery, cfg.CountersEvery
+	m.pause = m.limit
 	m.buildCPUs(cfg.Sched.Machine, tieOrder(&cfg))
 	s, err := sched.New(cfg.Sched, driver{m})
 	if err != nil {
@@ -128,7 +136,9 @@ func New(cfg Config) (*Sim, error) {
 		return nil, err
 	}
 	m.buildChannels(sc, cfg.Rules)
+	m.buildSyncs(sc)
 	m.buildTasks(sc, cfg.Seed)
+	m.buildStretch(sc)
 	return m, nil
 }
 
@@ -287,7 +297,10 @@ func (m *Sim) Run(ctx context.Context) (*Result, error) {
 			return nil, ctx.Err()
 		}
 		cpu, at := m.queue.next()
-		if at > m.limit {
+		if at > m.pause {
+			if m.stretch.passes(m) {
+				continue
+			}
 			m.now = m.limit
 			break
 		}
