@@ -10,14 +10,6 @@ import (
 	"github.com/schedlab/schedlab/stats"
 )
 
-// SISOf takes the counters of the idle search out of a CPU's.
-func SISOf(c *sched.CPUStats) stats.SIS {
-	return stats.SIS{
-		Search: c.SISSearch, DomainSearch: c.SISDomainSearch, Scanned: c.SISScanned, Failed: c.SISFailed,
-		RecentHit: c.SISRecentHit, RecentMiss: c.SISRecentMiss, CoreSearch: c.SISCoreSearch, CoreMiss: c.SISCoreMiss,
-	}
-}
-
 // SISScope is the idle search of some CPUs, added up.
 type SISScope struct {
 	Name string // machine, LLC, a domain's name, CPU
@@ -71,7 +63,7 @@ func (s *sisScopes) add(name, which string, c *sched.CPUSnapshot) {
 		s.list = append(s.list, SISScope{Name: name, CPUs: machine.NewCPUMask(s.cpus)})
 	}
 	s.list[i].CPUs.Set(c.CPU)
-	s.list[i].SIS = s.list[i].SIS.Add(SISOf(&c.Stats))
+	s.list[i].SIS = s.list[i].SIS.Add(stats.SISOf(&c.Stats))
 }
 
 // SISOverTime writes the idle search of every scope, interval by interval, as

@@ -8,7 +8,6 @@ import (
 
 	"github.com/schedlab/schedlab/machine"
 	"github.com/schedlab/schedlab/sched"
-	"github.com/schedlab/schedlab/stats"
 )
 
 // twoCaches is 4 CPUs: MC domains {0,1} and {2,3} are the LLCs, NUMA spans all.
@@ -70,15 +69,5 @@ func TestSISOverTime(t *testing.T) {
 		if second[name] != want {
 			t.Errorf("%s is %q, want %q", name, second[name], want)
 		}
-	}
-}
-
-func TestSISOf(t *testing.T) {
-	got := SISOf(&sched.CPUStats{
-		SISSearch: 1, SISDomainSearch: 2, SISScanned: 3, SISFailed: 4,
-		SISRecentHit: 5, SISRecentMiss: 6, SISCoreSearch: 7, SISCoreMiss: 8,
-	})
-	if want := (stats.SIS{Search: 1, DomainSearch: 2, Scanned: 3, Failed: 4, RecentHit: 5, RecentMiss: 6, CoreSearch: 7, CoreMiss: 8}); got != want {
-		t.Errorf("%+v, want %+v", got, want)
 	}
 }

@@ -29,8 +29,9 @@ type DomainSnapshot struct {
 	MoveAffine int64 // wake_affine decisions for the waker's CPU in this domain
 }
 
-// Snapshot copies all counters.
-func (s *Scheduler) Snapshot() *Snapshot {
+// Snapshot copies all counters as they are at a moment.
+func (s *Scheduler) Snapshot(now int64) *Snapshot {
+	s.setNow(now)
 	snap := &Snapshot{Now: s.now, Jiffies: s.jiffies, NumCPUs: len(s.rqs), SchedIdle: s.variants.pull != nil}
 	for cpu := s.online.First(); cpu >= 0; cpu = s.online.Next(cpu + 1) {
 		rq := &s.rqs[cpu]

@@ -48,10 +48,11 @@ func runOn(t *testing.T, spec string, scenario *workload.Scenario, checked bool,
 	costs, err := CostsFor(mach.Name)
 	check(t, err)
 	m, err := New(Config{
-		Sched: cfg, Costs: costs, Rules: rules, Scenario: scenario, Seed: 1, Check: checked, CountersEvery: 4_000_000,
+		Sched: cfg, Costs: costs, Rules: rules, Scenario: scenario, Seed: 1, Check: checked,
 		Cgroups: []CgroupSetting{{Path: "/noise", File: "cpu.idle", Value: 1}},
 	})
 	check(t, err)
+	m.SampleCounters(4_000_000)
 	return run(t, m)
 }
 

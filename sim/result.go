@@ -36,7 +36,7 @@ type Result struct {
 	Sched sched.CPUStats // Σ over CPUs
 
 	// Counters are the scheduler's counters over time: at the first tick after
-	// each interval of [Config.CountersEvery], and at the end.
+	// each interval of [Sim.SampleCounters], and at the end.
 	Counters []*sched.Snapshot
 
 	// Stretch says what was left out, nil when the run is whole.
@@ -67,6 +67,11 @@ func (m *Sim) sampleConservation() {
 	}
 }
 
+// SampleCounters has the scheduler's counters copied every so many nanoseconds
+// of the run, besides at its end; 0 or less: only there. Call it before
+// [Sim.Run].
+func (m *Sim) SampleCounters(every int64) { m.countersEvery, m.countersAt = every, every }
+
 // sampleCounters copies the scheduler's counters when an interval is over. It
 // is called at ticks: while no CPU ticks no counter changes.
 func (m *Sim) sampleCounters() {
@@ -74,7 +79,7 @@ func (m *Sim) sampleCounters() {
 		return
 	}
 	m.countersAt = m.now - m.now%m.countersEvery + m.countersEvery
-	m.result.Counters = append(m.result.Counters, m.sched.Snapshot())
+	m.result.Counters = append(m.result.Counters, m.sched.Snapshot(m.now))
 }
 
 // finish closes the books at the end of a run.
@@ -90,7 +95,7 @@ func (m *Sim) finish() *Result {
 		r.KernelNS += c.kernelNS
 	}
 	r.IdleNS = m.now*int64(m.online) - r.BusyNS
-	r.Counters = append(r.Counters, m.sched.Snapshot())
+	r.Counters = append(r.Counters, m.sched.Snapshot(m.now))
 	r.Sched = m.counters()
 	r.Stretch = m.stretch.finish(r.Sched)
 	r.Observation = workload.Observation{Marks: m.marks, EndTime: m.now, Messages: r.Messages, Recorders: m.recorders}

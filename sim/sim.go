@@ -54,9 +54,6 @@ type Config struct {
 	// ShuffleTies breaks ties in time by a seeded order of the CPUs instead of
 	// by their number, to expose what depends on it.
 	ShuffleTies bool
-	// CountersEvery is the interval, in ns, at which the scheduler's counters
-	// are copied to [Result.Counters]; 0: only at the end.
-	CountersEvery int64
 	// Check verifies the invariants of scheduler and simulator after every
 	// event; it is slow, and always on with the build tag invariants.
 	Check bool
@@ -123,7 +120,6 @@ func New(cfg Config) (*Sim, error) {
 	if m.limit == 0 {
 		m.limit = never
 	}
-	m.countersEvery, m.countersAt = cfg.CountersEvery, cfg.CountersEvery
 	m.pause = m.limit
 	m.buildCPUs(cfg.Sched.Machine, tieOrder(&cfg))
 	s, err := sched.New(cfg.Sched, driver{m})

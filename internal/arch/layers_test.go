@@ -23,7 +23,7 @@ var layers = map[string]layer{
 	"machine":  {foreign: []string{"github.com/goccy/go-yaml"}},
 	"workload": {},
 	"trace":    {own: []string{"machine"}, foreign: []string{"google.golang.org/protobuf", "github.com/klauspost/compress"}},
-	"stats":    {foreign: []string{"gonum.org/v1/gonum"}},
+	"stats":    {own: []string{"sched"}, foreign: []string{"gonum.org/v1/gonum"}},
 
 	"sched": {own: []string{"machine"}},
 	"sim": {
@@ -34,7 +34,7 @@ var layers = map[string]layer{
 		own:     []string{"internal/suggest", "machine", "published", "sched", "sim", "stats", "workload"},
 		foreign: []string{"github.com/goccy/go-yaml"},
 	},
-	"report": {own: []string{"stats"}, foreign: []string{"github.com/parquet-go/parquet-go"}},
+	"report": {own: []string{"machine", "sched", "stats"}, foreign: []string{"github.com/parquet-go/parquet-go"}},
 
 	"cli": {
 		own:     []string{"experiment", "internal/suggest", "machine", "report", "sched", "sim", "stats", "trace", "workload"},
