@@ -76,6 +76,7 @@ func (m *Sim) fireTimers(c *cpu) {
 
 func (m *Sim) tick(c *cpu) {
 	m.sampleConservation()
+	m.sampleCounters()
 	c.debt += m.costs.Tick
 	if len(c.timers) > 0 {
 		m.fireTimers(c) // the tick is a timer interrupt too
