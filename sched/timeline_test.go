@@ -34,8 +34,8 @@ func TestTimelineIsASortedList(t *testing.T) {
 }
 
 func compareTimeline(t *rapid.T, line *timeline, oracle []*Entity) {
-	if line.len() != len(oracle) {
-		t.Fatalf("%d entities, want %d", line.len(), len(oracle))
+	if len(line.slots) != len(oracle) {
+		t.Fatalf("%d entities, want %d", len(line.slots), len(oracle))
 	}
 	var first, second *Entity
 	if len(oracle) > 0 {
