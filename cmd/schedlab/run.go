@@ -8,6 +8,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -25,6 +26,7 @@ const (
 type runRequest struct {
 	cell     experiment.Cell
 	tunables []string
+	stretch  string
 	format   string
 }
 
@@ -53,6 +55,7 @@ what the scheduler did follows.`,
 	f.StringVar(&r.cell.Preemption, "preemption", "voluntary", "none, voluntary, full or lazy")
 	f.StringVar(&r.cell.Placement, "placement", "", "a registered placement rule instead of the kernel's")
 	f.StringVar(&r.cell.Costs, "costs", "", "cost file (default: the machine's own, else the default one)")
+	f.StringVar(&r.stretch, "stretch", "", "WARMUP,MEASURE such as 400ms,300ms: simulate that much of a long run and scale")
 	f.Uint64Var(&r.cell.Seed, "seed", 1, "seed of workload and noise")
 	f.StringVar(&r.format, "format", "text", "text, json or csv")
 	return cmd
@@ -63,6 +66,9 @@ func (r *runRequest) run(ctx context.Context, out io.Writer) error {
 		return fmt.Errorf("run needs a benchmark, such as: schedlab run hackbench -g 4 -P -p; schedlab benchmarks lists them")
 	}
 	if err := r.parseTunables(); err != nil {
+		return err
+	}
+	if err := r.parseStretch(); err != nil {
 		return err
 	}
 	write, ok := map[string]func(io.Writer, *runReport) error{"text": writeRunText, "json": writeRunJSON, "csv": writeRunCSV}[r.format]
@@ -107,10 +113,25 @@ func (r *runRequest) parseTunables() error {
 	return nil
 }
 
+func (r *runRequest) parseStretch() error {
+	if r.stretch == "" {
+		return nil
+	}
+	warmup, measure, found := strings.Cut(r.stretch, ",")
+	warm, errWarm := time.ParseDuration(warmup)
+	measured, errMeasured := time.ParseDuration(measure)
+	if !found || errWarm != nil || errMeasured != nil || warm < 0 || measured <= 0 {
+		return fmt.Errorf("--stretch %q must be WARMUP,MEASURE, two times such as 400ms,300ms", r.stretch)
+	}
+	r.cell.Stretch = workload.Stretch{Warmup: int64(warm), Measure: int64(measured)}
+	return nil
+}
+
 // runReport is what a run says in every format; times are seconds of virtual
 // time unless a name says otherwise.
 type runReport struct {
 	Text         string            `json:"-"`
+	Notes        []string          `json:"notes,omitempty"`
 	Metrics      []workload.Metric `json:"metrics"`
 	Figures      []figure          `json:"figures"`
 	EndSeconds   float64           `json:"end_s"`
@@ -125,7 +146,7 @@ type figure struct {
 }
 
 func newRunReport(b workload.Report, r *sim.Result) *runReport {
-	rep := &runReport{Text: b.Text, Metrics: b.Metrics, EndSeconds: seconds(r.End), latencyCount: r.WakeLatency.TotalCount()}
+	rep := &runReport{Text: b.Text, Notes: b.Notes, Metrics: b.Metrics, EndSeconds: seconds(r.End), latencyCount: r.WakeLatency.TotalCount()}
 	add := func(name string, value float64, unit string) {
 		rep.Figures = append(rep.Figures, figure{name, value, unit})
 	}
@@ -152,6 +173,9 @@ func writeRunText(w io.Writer, r *runReport) error {
 	var b strings.Builder
 	b.WriteString(r.Text)
 	b.WriteByte('\n')
+	for _, note := range r.Notes {
+		fmt.Fprintf(&b, "%s\n", note)
+	}
 	for _, f := range r.Figures {
 		precision := 0
 		switch f.Unit {
@@ -176,7 +200,7 @@ func writeRunCSV(w io.Writer, r *runReport) error {
 	var b strings.Builder
 	b.WriteString("name,value,unit\n")
 	for _, m := range r.Metrics {
-		fmt.Fprintf(&b, "%s,%v,%s\n", m.Statistic, m.Value, m.Unit)
+		fmt.Fprintf(&b, "%s,%v,%s\n", strings.TrimSpace(m.Statistic+" "+m.Label), m.Value, m.Unit)
 	}
 	for _, f := range r.Figures {
 		fmt.Fprintf(&b, "%q,%v,%s\n", f.Name, f.Value, f.Unit)
