@@ -22,7 +22,11 @@ type Cell struct {
 	// MachineName is how the experiment spells it.
 	Machine, MachineName                 string
 	Kernel, Preemption, Placement, Costs string // Placement and Costs may be empty; Costs may be a path
-	HZ                                   int    // 100, 250, 300 or 1000
+	// TieBreak says who goes first among events at the same time: "number" (or
+	// empty) the CPU with the lower number, "random" an order drawn from Seed. An
+	// experiment file cannot set it: it is for finding results that hang on it.
+	TieBreak                             string
+	HZ                                   int // 100, 250, 300 or 1000
 	Features                             []string
 	Tunables                             []Tunable // sorted by name
 	Command                              []string  // the benchmark's argv with the row's flags at its end

@@ -1,12 +1,15 @@
 package experiment
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
+
+	"github.com/schedlab/schedlab/internal/suggest"
 )
 
 // Defaults of an experiment file.
@@ -117,7 +120,8 @@ func Load(path string) (*Experiment, error) {
 
 // pathCause is the error without the path that the caller prints anyway.
 func pathCause(err error) string {
-	if pe, ok := err.(*os.PathError); ok {
+	var pe *os.PathError
+	if errors.As(err, &pe) {
 		return pe.Err.Error()
 	}
 	return err.Error()
@@ -351,7 +355,7 @@ func (d *decoder) background(n ast.Node, e *environment) backgroundJob {
 func (d *decoder) knownCgroup(group text, e *environment) {
 	if group.given() && group.value != "/" && !contains(e.declared, group.value) {
 		d.fail(group.at, "cgroup %q is not among the cgroups of environment %q; %s", group.value, e.name.value,
-			didYouMean(group.value, append([]string{"/"}, e.declared...)))
+			suggest.DidYouMean(group.value, append([]string{"/"}, e.declared...)))
 	}
 }
 
@@ -467,6 +471,6 @@ func (d *decoder) baseline(f *fields, variants []variant) int {
 			return i
 		}
 	}
-	d.fail(t.at, "baseline %q is not a variant; %s", t.value, didYouMean(t.value, names))
+	d.fail(t.at, "baseline %q is not a variant; %s", t.value, suggest.DidYouMean(t.value, names))
 	return 0
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/schedlab/schedlab/internal/suggest"
 	"github.com/schedlab/schedlab/machine"
 	"github.com/schedlab/schedlab/sched"
 	"github.com/schedlab/schedlab/sim"
@@ -33,9 +34,10 @@ func (Simulator) Run(ctx context.Context, c *Cell) (*Outcome, error) {
 	return outcomeOf(s.Benchmark.Report(&result.Observation), result), nil
 }
 
-// unconservedShare is the share of a run's CPU time above which idle CPUs
-// beside waiting tasks are worth a warning.
-const unconservedShare = 0.05
+// unconservedPercents are the shares of a run's CPU time, largest first, from
+// which idle CPUs beside waiting tasks are worth a warning. They are few, so
+// that repeats that differ little get the same warning, and one line.
+var unconservedPercents = []int64{50, 40, 30, 20, 10, 5}
 
 func outcomeOf(report workload.Report, result *sim.Result) *Outcome {
 	o := &Outcome{Failed: report.Failure, Notes: report.Notes}
@@ -45,9 +47,12 @@ func outcomeOf(report workload.Report, result *sim.Result) *Outcome {
 		})
 	}
 	total := result.BusyNS + result.IdleNS
-	if share := float64(result.UnconservedNS) / float64(max(1, total)); share > unconservedShare {
-		o.Warnings = append(o.Warnings, fmt.Sprintf(
-			"work conservation: %.0f %% of the CPU time was idle while a task that could have used it waited", 100*share))
+	for _, percent := range unconservedPercents {
+		if 100*result.UnconservedNS >= percent*max(1, total) {
+			o.Warnings = append(o.Warnings, fmt.Sprintf(
+				"work conservation: at least %d %% of the CPU time was idle while a task that could have used it waited", percent))
+			break
+		}
 	}
 	return o
 }
@@ -82,6 +87,9 @@ func NewSimulation(c *Cell) (*Simulation, error) {
 	}
 	if run.Preemption, err = sim.ParsePreemption(c.Preemption); err != nil {
 		return nil, &FieldError{"preemption", err}
+	}
+	if run.ShuffleTies, err = shuffleTies(c.TieBreak); err != nil {
+		return nil, &FieldError{"tie-break", err}
 	}
 	if run.Costs, err = costsOf(c, mach); err != nil {
 		return nil, &FieldError{"costs", err}
@@ -168,7 +176,23 @@ func costsOf(c *Cell, mach *machine.Machine) (*sim.Costs, error) {
 	if c.Costs == "" {
 		return sim.CostsFor(mach.Name)
 	}
+	if isPath(c.Costs) {
+		return sim.LoadCostFile(c.Costs)
+	}
 	return sim.LoadCosts(c.Costs)
+}
+
+// TieBreaks are the values of [Cell.TieBreak].
+var TieBreaks = []string{"number", "random"}
+
+func shuffleTies(tieBreak string) (bool, error) {
+	switch tieBreak {
+	case "", "number":
+		return false, nil
+	case "random":
+		return true, nil
+	}
+	return false, fmt.Errorf("there is no tie-break %q; choose %s", tieBreak, suggest.Enumerate(TieBreaks))
 }
 
 func cgroupSettings(c *Cell) ([]sim.CgroupSetting, error) {

@@ -58,11 +58,12 @@ const (
 	VerdictNotAllowed
 	VerdictOtherLLC
 	VerdictCoreBusy
-	VerdictBudget  // the scan budget ran out before this CPU was tested
-	VerdictNotBest // would do, but another was better
+	VerdictBudget   // the scan budget ran out before this CPU was tested
+	VerdictNotBest  // would do, but another was better
+	VerdictFiltered // the SIS filter leaves it out
 )
 
-var verdictNames = [...]string{"taken", "busy", "not allowed", "other LLC", "core busy", "budget exhausted", "not the best"}
+var verdictNames = [...]string{"taken", "busy", "not allowed", "other LLC", "core busy", "budget exhausted", "not the best", "filtered out"}
 
 // String returns a short phrase for reports.
 func (v Verdict) String() string { return verdictNames[v] }

@@ -53,6 +53,8 @@ type Domain struct {
 	avgScanCost     int64 // ns
 	nohzIdle        bool
 	balanced        BalanceStats
+	wakeRemote      int64
+	moveAffine      int64
 }
 
 func (d *Domain) has(f DomainFlag) bool { return d.Flags&f != 0 }
@@ -82,4 +84,7 @@ type LLCShared struct {
 	NrBusyCPUs   int32
 	HasIdleCores bool
 	NrIdleScan   int32 // SIS_UTIL's budget, written by periodic balancing
+
+	Overload OverloadMask // sisfilter.go
+	IdleCPUs IdleMask     // siscore.go
 }

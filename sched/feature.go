@@ -30,6 +30,14 @@ const (
 	UtilEstFastup
 	AltPeriod
 	BaseSlice
+	// Patches of the 2022 series that v5.17-tip is the base of (mechanisms.md
+	// 10); a bit switches on one version of one of them.
+	SISFilter
+	SISFilterV1
+	SISFilterV3
+	SISCore
+	SchedIdleBalance
+	SchedIdleBalanceV1
 	numFeatures
 )
 
@@ -38,6 +46,8 @@ var featureNames = [numFeatures]string{
 	"WAKEUP_PREEMPTION", "TTWU_QUEUE", "SIS_AVG_CPU", "SIS_PROP", "SIS_UTIL", "LB_MIN",
 	"ATTACH_AGE_LOAD", "WA_IDLE", "WA_WEIGHT", "WA_BIAS", "UTIL_EST", "UTIL_EST_FASTUP",
 	"ALT_PERIOD", "BASE_SLICE",
+	"SIS_FILTER", "SIS_FILTER_V1", "SIS_FILTER_V3", "SIS_CORE",
+	"SCHED_IDLE_BALANCE", "SCHED_IDLE_BALANCE_V1",
 }
 
 // String returns the debugfs spelling.

@@ -18,16 +18,17 @@ type scanResult struct {
 	cutOff bool // the budget ran out first
 }
 
-// findUsable scans the target's cache for the first usable CPU that t may use,
-// in CPU order from `from` on and around; at most tests CPUs are tested.
-func (s *Scheduler) findUsable(t *Task, target, from, tests int) scanResult {
+// findUsable scans the target's cache for the first usable CPU of set, in CPU
+// order from `from` on and around; at most tests CPUs are tested. The set is
+// t's affinity, or what a filter leaves of it within that cache.
+func (s *Scheduler) findUsable(t *Task, set machine.CPUMask, target, from, tests int) scanResult {
 	if s.decision != nil {
-		return s.findUsableByProbing(t, target, from, tests)
+		return s.findUsableByProbing(t, set, target, from, tests)
 	}
-	return s.findUsableByWords(t, target, from, tests)
+	return s.findUsableByWords(set, target, from, tests)
 }
 
-func (s *Scheduler) findUsableByProbing(t *Task, target, from, tests int) scanResult {
+func (s *Scheduler) findUsableByProbing(t *Task, set machine.CPUMask, target, from, tests int) scanResult {
 	span, n := s.rqs[target].llc.Span, len(s.rqs)
 	found := scanResult{cpu: noCPU}
 	for i := range n {
@@ -35,9 +36,9 @@ func (s *Scheduler) findUsableByProbing(t *Task, target, from, tests int) scanRe
 		if !span.Has(cpu) {
 			continue
 		}
-		allowed := t.allowed.Has(cpu)
+		allowed := set.Has(cpu)
 		if !allowed && !s.profile.Wake.budgetCountsDisallowed {
-			s.note(cpu, RuleIdleCPU, VerdictNotAllowed)
+			s.note(cpu, RuleIdleCPU, whyOutside(t, cpu))
 			continue
 		}
 		if tests == 0 {
@@ -61,12 +62,20 @@ func (s *Scheduler) findUsableByProbing(t *Task, target, from, tests int) scanRe
 	return found
 }
 
-func (s *Scheduler) findUsableByWords(t *Task, target, from, tests int) scanResult {
+// whyOutside is the verdict on a CPU that is not in the set of a search.
+func whyOutside(t *Task, cpu int) Verdict {
+	if t.allowed.Has(cpu) {
+		return VerdictFiltered
+	}
+	return VerdictNotAllowed
+}
+
+func (s *Scheduler) findUsableByWords(set machine.CPUMask, target, from, tests int) scanResult {
 	rules := &s.profile.Wake
 	found := scanResult{cpu: noCPU}
 	for walk := wrapFrom(s.scratch.llcWords[target], from); walk.next(); {
 		w := walk.index
-		testable := walk.bits & t.allowed[w]
+		testable := walk.bits & set[w]
 		counted := testable
 		if rules.budgetCountsDisallowed {
 			counted = walk.bits
@@ -113,16 +122,16 @@ type coreResult struct {
 }
 
 // findIdleCore searches the target's cache for a core whose siblings are all
-// idle. A core is entered at the first of its CPUs that t may use, and only
-// once.
-func (s *Scheduler) findIdleCore(t *Task, target, from int) coreResult {
+// idle. A core is entered at the first of its CPUs in set, and only once; all
+// its siblings are looked at then.
+func (s *Scheduler) findIdleCore(t *Task, set machine.CPUMask, target, from int) coreResult {
 	if s.decision != nil {
-		return s.findIdleCoreByProbing(t, target, from)
+		return s.findIdleCoreByProbing(t, set, target, from)
 	}
-	return s.findIdleCoreByWords(t, target, from)
+	return s.findIdleCoreByWords(t, set, target, from)
 }
 
-func (s *Scheduler) findIdleCoreByProbing(t *Task, target, from int) coreResult {
+func (s *Scheduler) findIdleCoreByProbing(t *Task, set machine.CPUMask, target, from int) coreResult {
 	n := len(s.rqs)
 	found := coreResult{core: noCPU, single: noCPU}
 	left := s.rqs[target].llc.Span.Clone()
@@ -131,8 +140,8 @@ func (s *Scheduler) findIdleCoreByProbing(t *Task, target, from int) coreResult 
 		if !left.Has(cpu) {
 			continue
 		}
-		if !t.allowed.Has(cpu) {
-			s.note(cpu, RuleIdleCore, VerdictNotAllowed)
+		if !set.Has(cpu) {
+			s.note(cpu, RuleIdleCore, whyOutside(t, cpu))
 			continue
 		}
 		if s.visitCore(t, cpu, &found) {
@@ -149,11 +158,11 @@ func (s *Scheduler) findIdleCoreByProbing(t *Task, target, from int) coreResult 
 	return found
 }
 
-func (s *Scheduler) findIdleCoreByWords(t *Task, target, from int) coreResult {
+func (s *Scheduler) findIdleCoreByWords(t *Task, set machine.CPUMask, target, from int) coreResult {
 	found := coreResult{core: noCPU, single: noCPU}
 	words, left := s.scratch.llcWords[target], s.scratch.set
 	for _, w := range words {
-		left[w.index] = w.bits & t.allowed[w.index]
+		left[w.index] = w.bits & set[w.index]
 	}
 	for walk := wrapFrom(words, from); walk.next(); {
 		for here := left[walk.index] & walk.bits; here != 0; here &= left[walk.index] {

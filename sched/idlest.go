@@ -302,7 +302,16 @@ func (s *Scheduler) idlestCPU(g *CPUGroup, t *Task, here int) int {
 	return cpu
 }
 
+// takesSchedIdle reports whether a CPU with idle-class tasks only is as good as
+// any for the task.
+func (s *Scheduler) takesSchedIdle(t *Task) bool {
+	pull := s.variants.pull
+	return s.profile.SlowPath.takesSchedIdle &&
+		(pull == nil || !pull.idleTasksIgnoreSchedIdle || !t.hierarchicallyIdle())
+}
+
 func (s *Scheduler) idlestOfSeveral(g *CPUGroup, t *Task, here int) int {
+	takesSchedIdle := s.takesSchedIdle(t)
 	shallowest, leastLoaded := noCPU, here
 	var exit, minLoad int64 = -1, -1 // -1: none yet
 	lastStamp := int64(-1)           // a CPU that never ran anything has stamp 0
@@ -311,7 +320,7 @@ func (s *Scheduler) idlestOfSeveral(g *CPUGroup, t *Task, here int) int {
 			cpu := w<<6 + bits.TrailingZeros64(word)
 			rq := &s.rqs[cpu]
 			s.work.GroupCPUs++
-			if s.profile.SlowPath.takesSchedIdle && s.schedIdle.Has(cpu) {
+			if takesSchedIdle && s.schedIdle.Has(cpu) {
 				return cpu
 			}
 			if !s.idle.Has(cpu) {
@@ -344,7 +353,7 @@ func (s *Scheduler) noteIdlest(g *CPUGroup, t *Task, chosen int) {
 			s.note(cpu, RuleSlowIdlest, VerdictNotAllowed)
 		case cpu == chosen:
 			s.note(cpu, RuleSlowIdlest, VerdictTaken)
-			if s.schedIdle.Has(cpu) && s.profile.SlowPath.takesSchedIdle {
+			if s.schedIdle.Has(cpu) && s.takesSchedIdle(t) {
 				return // nobody after it was seen
 			}
 		case s.idle.Has(cpu):

@@ -93,10 +93,14 @@ var v517 = Profile{
 	GroupIdle: true,
 }
 
+// features2022 are the patches that were proposed on top of v5.17-tip; none of
+// them is on by default.
+var features2022 = Features(SISFilter, SISFilterV1, SISFilterV3, SISCore, SchedIdleBalance, SchedIdleBalanceV1)
+
 var v517tip = Profile{
 	Name:     "v5.17-tip",
 	Summary:  "tip/sched/core of February 2022: v5.17 with imb_numa_nr, base of the 2022 RFC",
-	Known:    features517,
+	Known:    features517 | features2022,
 	Defaults: features517 &^ offByDefault,
 	Topology: topology517tip, Wake: wake517, SlowPath: slowPath517tip, Balance: balance517tip,
 	GroupIdle: true,

@@ -64,6 +64,7 @@ type Scheduler struct {
 	overload bool // some CPU had more than one task: gate of newidle balancing
 	nohz     nohzState
 	lb       balanceState
+	variants patchVariants
 
 	work     Work
 	charged  int64 // cost of the work that TakeCost has returned
@@ -91,6 +92,9 @@ func New(cfg Config, driver Driver) (*Scheduler, error) {
 		s.initRunqueue(cpu)
 	}
 	s.idle.CopyFrom(s.online)
+	if err := s.chooseVariants(); err != nil {
+		return nil, err
+	}
 	s.buildCores()
 	s.buildDomains()
 	s.initPlacement()

@@ -36,6 +36,8 @@ type Task struct {
 
 	group *TaskGroup
 
+	queuedAt int64 // ns: since when it has been waiting for its CPU
+
 	allowed  machine.CPUMask // never nil
 	nAllowed int32
 

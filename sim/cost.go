@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"embed"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"os"
 	"sort"
 	"strings"
 
+	"github.com/schedlab/schedlab/internal/suggest"
 	"github.com/schedlab/schedlab/sched"
 )
 
@@ -69,6 +72,11 @@ var costFields = []costField{
 	{"remote_lock", "ns", func(c *Costs) *int64 { return &c.Sched.RemoteLock }},
 	{"blocked_update", "ns", func(c *Costs) *int64 { return &c.Sched.BlockedUpdate }},
 	{"shared_line_write", "ns", func(c *Costs) *int64 { return &c.Sched.SharedLineWrite }},
+	{"mask_update", "ns", func(c *Costs) *int64 { return &c.Sched.MaskUpdate }},
+	{"mask_lookup", "ns", func(c *Costs) *int64 { return &c.Sched.MaskLookup }},
+	{"mask_fetch", "ns", func(c *Costs) *int64 { return &c.Sched.MaskFetch }},
+	{"mask_fetch_remote", "ns", func(c *Costs) *int64 { return &c.Sched.MaskFetchRemote }},
+	{"pull_probe", "ns", func(c *Costs) *int64 { return &c.Sched.PullProbe }},
 	{"switch_process", "ns", func(c *Costs) *int64 { return &c.SwitchProcess }},
 	{"switch_thread", "ns", func(c *Costs) *int64 { return &c.SwitchThread }},
 	{"switch_idle", "ns", func(c *Costs) *int64 { return &c.SwitchIdle }},
@@ -111,6 +119,14 @@ var costFields = []costField{
 	{"deep_after", "ns", func(c *Costs) *int64 { return &c.DeepAfter }},
 }
 
+func parameterNames() []string {
+	names := make([]string, len(costFields))
+	for i := range costFields {
+		names[i] = costFields[i].name
+	}
+	return names
+}
+
 // costFile is the JSON form: every parameter with its unit and its source. A
 // file with a base overrides some of another file's parameters.
 type costFile struct {
@@ -134,9 +150,19 @@ const defaultCosts = "default"
 func LoadCosts(name string) (*Costs, error) {
 	text, err := costFiles.ReadFile("costs/" + name + ".json")
 	if err != nil {
-		return nil, fmt.Errorf("no cost file %q; there are %s", name, strings.Join(CostNames(), ", "))
+		return nil, fmt.Errorf("no cost file %q; there are %s, or write the path of a file that ends in .json", name, strings.Join(CostNames(), ", "))
 	}
 	return parseCosts(name, text)
+}
+
+// LoadCostFile reads a cost file of the user's own. It may name a built-in
+// file as its base and override some of its parameters.
+func LoadCostFile(path string) (*Costs, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("the cost file cannot be read: %w", err)
+	}
+	return parseCosts(path, text)
 }
 
 // CostsFor returns the cost file of a machine, the default one if it has none
@@ -169,7 +195,7 @@ func parseCosts(name string, text []byte) (*Costs, error) {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&file); err != nil {
-		return nil, fmt.Errorf("cost file %s: %w", name, err)
+		return nil, fmt.Errorf("cost file %s:%d: %w", name, lineAt(text, dec.InputOffset(), err), err)
 	}
 	costs := &Costs{}
 	if file.Base != "" {
@@ -184,6 +210,21 @@ func parseCosts(name string, text []byte) (*Costs, error) {
 		return nil, fmt.Errorf("cost file %s: %w", name, err)
 	}
 	return costs, nil
+}
+
+// lineAt is the line of the file that a JSON error is about: where it says so
+// itself, else how far the decoder had read.
+func lineAt(text []byte, read int64, err error) int {
+	offset := read
+	var syntax *json.SyntaxError
+	var mistyped *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax):
+		offset = syntax.Offset
+	case errors.As(err, &mistyped):
+		offset = mistyped.Offset
+	}
+	return 1 + bytes.Count(text[:min(int(offset), len(text))], []byte{'\n'})
 }
 
 func (f *costFile) applyTo(c *Costs) error {
@@ -212,7 +253,7 @@ func (f *costFile) applyTo(c *Costs) error {
 	sort.Strings(names)
 	for _, name := range names {
 		if !known[name] {
-			return fmt.Errorf("unknown parameter %q", name)
+			return fmt.Errorf("unknown parameter %q; %s", name, suggest.DidYouMean(name, parameterNames()))
 		}
 	}
 	if c.SMTSpeed < 1 || c.SMTSpeed > fullSpeed {

@@ -135,12 +135,15 @@ func (r *textReader) noteResolution(offset int64) {
 	}
 }
 
+// functionTracer names the events of the function tracer, which prints none.
+const functionTracer = "function"
+
 // splitName cuts "sched:sched_switch: fields" and "sched_switch: fields". Without
 // a name before a colon it is the function tracer's output.
 func splitName(body []byte) (name, fields []byte) {
 	end := skipWord(body, 0)
 	if body[end-1] != ':' {
-		return []byte("function"), body
+		return []byte(functionTracer), body
 	}
 	name = body[:end-1]
 	if system := bytes.IndexByte(name, ':'); system >= 0 {

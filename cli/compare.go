@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -7,8 +7,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -42,12 +42,18 @@ func newCompareCommand(runner experiment.Runner) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "compare EXPERIMENT.yaml",
 		Short: "Run variants x benchmarks x repeats and say which is better, by how much, with what confidence",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return &experiment.RequestError{Message: fmt.Sprintf("compare takes one experiment file, not %d; write schedlab compare experiments/wake-affine.yaml", len(args))}
-			}
-			return nil
-		},
+		Long: `Compare runs every variant of an experiment file over its benchmarks, rows and
+repeats on the simulated machines, and prints one table per benchmark and
+machine: means, the difference from the baseline (positive is better), a star
+where the difference is significant, and a one-line verdict.
+
+The same command prints the same bytes, whatever the number of workers. A run
+that was interrupted is continued by the same command. With --out DIR the folder
+receives results.csv, results.parquet, report.html and manifest.json.`,
+		Example: `  schedlab compare experiments/wake-affine.yaml
+  schedlab compare --quick --format csv experiments/wake-affine.yaml
+  schedlab compare --out results --fail-on-regression experiments/wake-affine.yaml`,
+		Args: exactlyOne("an experiment file such as experiments/wake-affine.yaml"),
 		RunE: func(command *cobra.Command, args []string) error {
 			c.file, c.seedGiven = args[0], command.Flags().Changed("seed")
 			c.stdout, c.stderr = command.OutOrStdout(), command.ErrOrStderr()
@@ -55,21 +61,19 @@ func newCompareCommand(runner experiment.Runner) *cobra.Command {
 		},
 	}
 	c.addFlags(command)
+	completeCompare(command)
 	return command
 }
 
 func (c *comparison) addFlags(command *cobra.Command) {
 	f := command.Flags()
 	f.BoolVar(&c.quick, "quick", false, "the fewer rows and repeats of the file's quick section")
-	f.StringVar(&c.format, "format", "text", "text, json or csv")
+	f.StringVar(&c.format, "format", "text", strings.Join(formats, ", "))
 	f.Uint64Var(&c.seed, "seed", 0, "instead of the file's seed")
 	f.IntVar(&c.workers, "workers", 0, "cells at once (default: one per CPU)")
 	f.StringVar(&c.out, "out", "", "folder for results.csv, results.parquet, report.html, manifest.json and finished cells")
 	f.BoolVar(&c.quiet, "quiet", false, "no progress")
 	f.BoolVar(&c.failOnRegression, "fail-on-regression", false, "exit 3 when any row is significantly worse than the baseline")
-	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
-		return &experiment.RequestError{Message: err.Error() + "; see schedlab compare --help", Err: err}
-	})
 }
 
 func (c *comparison) run(ctx context.Context, runner experiment.Runner) error {
@@ -79,7 +83,7 @@ func (c *comparison) run(ctx context.Context, runner experiment.Runner) error {
 	}
 	program, err := experiment.ProgramHash()
 	if err != nil {
-		return fmt.Errorf("the executable cannot be read: %w", err)
+		return &runError{fmt.Errorf("the executable cannot be read: %w", err)}
 	}
 	journal, err := c.openJournal(plan, inputs.Scope(program))
 	if err != nil {
@@ -91,19 +95,17 @@ func (c *comparison) run(ctx context.Context, runner experiment.Runner) error {
 	}
 	tables := results.Tables()
 	if err := c.publish(tables); err != nil {
-		return err
+		return &runError{err}
 	}
 	if err := c.finish(results, tables, inputs, journal, program); err != nil {
-		return err
+		return &runError{err}
 	}
 	return c.judge(results, tables)
 }
 
 func (c *comparison) plan(runner experiment.Runner) (*experiment.Plan, *experiment.Experiment, error) {
-	switch c.format {
-	case "text", "json", "csv":
-	default:
-		return nil, nil, &experiment.RequestError{Message: fmt.Sprintf("--format is %q; choose text, json or csv", c.format)}
+	if err := checkFormat(c.format); err != nil {
+		return nil, nil, err
 	}
 	if c.workers < 0 {
 		return nil, nil, &experiment.RequestError{Message: fmt.Sprintf("--workers is %d; write 1 or more, or leave it out", c.workers)}
@@ -248,14 +250,6 @@ func (c *comparison) command() []string {
 		command = append(command, "--seed", strconv.FormatUint(c.seed, 10))
 	}
 	return command
-}
-
-// version is the module's version as the Go toolchain recorded it.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "unknown"
 }
 
 func (c *comparison) judge(results *experiment.Results, tables []stats.Table) error {

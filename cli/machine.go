@@ -1,16 +1,13 @@
-package main
+package cli
 
 import (
 	"bytes"
-	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -21,7 +18,11 @@ func newMachineCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "machine",
 		Short: "Draw a machine's topology, or make one from a real machine",
-		Args:  cobra.NoArgs,
+		Long: `Draw the topology that a simulation sees, or read one from a real machine into a
+file that --machine and an experiment's machine: take.`,
+		Example: `  schedlab machine show hsw-ex
+  schedlab machine import -o this.yaml`,
+		Args: subcommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return errors.New("machine: say what to do: show NAME|PATH or import [PATH]")
 		},
@@ -43,7 +44,7 @@ LLC, threads). PATH is a machine in YAML or anything "machine import" reads.`,
 		Example: `  schedlab machine show xeon-8260
   schedlab machine show 2n4l6c2t --format svg -o machine.svg
   schedlab machine show /`,
-		Args: exactlyOne("machine show", "a preset, a spec such as 2n24c2t, or a path"),
+		Args: exactlyOne("a preset, a spec such as 2n24c2t, or a path"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			m, err := resolveOrImport(args[0], cmd.ErrOrStderr())
 			if err != nil {
@@ -52,7 +53,9 @@ LLC, threads). PATH is a machine in YAML or anything "machine import" reads.`,
 			return writeMachine(m, format, outFile, cmd.OutOrStdout())
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", "text", strings.Join(machine.Formats(), "|"))
+	cmd.Flags().StringVar(&format, "format", "text", strings.Join(machine.Formats(), ", "))
+	cmd.ValidArgsFunction = completeNamesOrFiles(machineNames)
+	completeFlags(cmd, map[string]completion{"format": completeNames(machine.Formats)})
 	cmd.Flags().StringVarP(&outFile, "output", "o", "", "write to `FILE` instead of standard output")
 	return cmd
 }
@@ -70,7 +73,7 @@ hwloc XML export, or a capture's machine.txt. What the input does not tell and
 had to be assumed is said on standard error.`,
 		Example: `  schedlab machine import -o this.yaml
   lscpu -p > lscpu.txt && schedlab machine import lscpu.txt`,
-		Args: atMostOne("machine import", "a path"),
+		Args: atMostOne("a path"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path := "/"
 			if len(args) == 1 {
@@ -85,65 +88,6 @@ had to be assumed is said on standard error.`,
 	}
 	cmd.Flags().StringVarP(&outFile, "output", "o", "", "write to `FILE` instead of standard output")
 	return cmd
-}
-
-func newMachinesCommand() *cobra.Command {
-	var format string
-	cmd := &cobra.Command{
-		Use:   "machines",
-		Short: "List the machines that have a name",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return listPresets(cmd.OutOrStdout(), format)
-		},
-	}
-	cmd.Flags().StringVar(&format, "format", "text", "text|json|csv")
-	return cmd
-}
-
-// listPresets writes the table of presets; wide sources are left to the
-// terminal to wrap.
-func listPresets(w io.Writer, format string) error {
-	records := [][]string{{"name", "spec", "source"}}
-	for _, p := range machine.Presets() {
-		records = append(records, []string{p.Name, p.Spec, p.Source})
-	}
-	switch format {
-	case "text":
-		table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-		for _, r := range records {
-			if _, err := fmt.Fprintln(table, strings.Join(r, "\t")); err != nil {
-				return err
-			}
-		}
-		return table.Flush()
-	case "csv":
-		return csv.NewWriter(w).WriteAll(records)
-	case "json":
-		encoder := json.NewEncoder(w)
-		encoder.SetIndent("", " ")
-		return encoder.Encode(machine.Presets())
-	}
-	return fmt.Errorf("machines: format %q: use text, json or csv", format)
-}
-
-// exactlyOne and atMostOne say what is missing, where cobra only counts.
-func exactlyOne(command, what string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		if len(args) != 1 {
-			return fmt.Errorf("%s: give one argument, %s; there are %d", command, what, len(args))
-		}
-		return nil
-	}
-}
-
-func atMostOne(command, what string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		if len(args) > 1 {
-			return fmt.Errorf("%s: give at most one argument, %s; there are %d", command, what, len(args))
-		}
-		return nil
-	}
 }
 
 // resolveOrImport takes a name first, so that a file called 2n24c2t in the

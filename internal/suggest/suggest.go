@@ -1,20 +1,22 @@
-package experiment
+// Package suggest finishes error messages: what to write instead.
+package suggest
 
 import (
 	"fmt"
 	"strings"
 )
 
-// didYouMean is a clause that names the candidate nearest to name, or lists all
+// DidYouMean is a clause that names the candidate nearest to name, or lists all
 // of them when none is near.
-func didYouMean(name string, candidates []string) string {
+func DidYouMean(name string, candidates []string) string {
 	if near := nearest(name, candidates); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)
 	}
-	return "choose " + enumerate(candidates)
+	return "choose " + Enumerate(candidates)
 }
 
-func enumerate(names []string) string {
+// Enumerate lists names as prose: "a, b or c".
+func Enumerate(names []string) string {
 	switch len(names) {
 	case 0:
 		return "nothing"

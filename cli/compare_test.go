@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"bytes"
@@ -105,6 +105,7 @@ func inFolder(t *testing.T, text string) *compareIn {
 func (c *compareIn) run(ctx context.Context, runner experiment.Runner, args ...string) (stdout, stderr string, err error) {
 	var out, errs bytes.Buffer
 	root := &cobra.Command{Use: "schedlab", SilenceErrors: true, SilenceUsage: true}
+	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newCompareCommand(runner))
 	root.SetOut(&out)
 	root.SetErr(&errs)
@@ -124,7 +125,7 @@ func (c *compareIn) unfinished(t *testing.T) []string {
 
 func golden(t *testing.T, name, got string) {
 	t.Helper()
-	path := filepath.Join(repository, "cmd/schedlab/testdata", name)
+	path := filepath.Join(repository, "cli/testdata", name)
 	if os.Getenv("UPDATE_GOLDEN") != "" {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
@@ -148,7 +149,7 @@ var repository = func() string {
 	if err != nil {
 		panic(err)
 	}
-	return filepath.Join(dir, "../..")
+	return filepath.Dir(dir)
 }()
 
 func TestCompareText(t *testing.T) {
@@ -228,30 +229,29 @@ func TestCompareContinuesAfterInterrupt(t *testing.T) {
 func TestCompareExitErrors(t *testing.T) {
 	slow := strings.Replace(experimentText, "name: WA_WEIGHT", "name: slow", 1)
 	stuck := strings.Replace(experimentText, "name: WA_WEIGHT", "name: stuck", 1)
-	isRequest := func(err error) bool { var r *experiment.RequestError; return errors.As(err, &r) }
 	tests := []struct {
 		name, text string
 		args       []string
-		is         func(error) bool
+		code       int
 		want       string
 	}{
-		{"regression", slow, []string{"--fail-on-regression"}, func(err error) bool { return errors.Is(err, experiment.ErrRegression) }, "significantly worse"},
-		{"no regression", experimentText, []string{"--fail-on-regression"}, func(err error) bool { return err == nil }, ""},
-		{"regression not asked for", slow, nil, func(err error) bool { return err == nil }, ""},
-		{"failed cells", stuck, nil, func(err error) bool { return errors.Is(err, experiment.ErrFailedCells) }, "3 of 18 cells failed"},
-		{"format", experimentText, []string{"--format", "xml"}, isRequest, `--format is "xml"; choose text, json or csv`},
-		{"workers", experimentText, []string{"--workers", "-1"}, isRequest, "--workers is -1"},
-		{"flag", experimentText, []string{"--wrokers", "1"}, isRequest, "unknown flag: --wrokers"},
-		{"seed", experimentText, []string{"--seed", "x"}, isRequest, `invalid argument "x" for "--seed"`},
-		{"two files", experimentText, []string{"f.yaml"}, isRequest, "compare takes one experiment file, not 2"},
-		{"feature", strings.Replace(experimentText, "NO_WA_BIAS", "NO_WA_BAIS", 1), nil, isRequest, `e.yaml:5:46: no feature "NO_WA_BAIS" in v4.14`},
-		{"out is a file", experimentText, []string{"--out", "e.yaml"}, isRequest, "--out: "},
+		{"regression", slow, []string{"--fail-on-regression"}, exitRegression, "significantly worse"},
+		{"no regression", experimentText, []string{"--fail-on-regression"}, 0, ""},
+		{"regression not asked for", slow, nil, 0, ""},
+		{"failed cells", stuck, nil, exitFailed, "3 of 18 cells failed"},
+		{"format", experimentText, []string{"--format", "xml"}, exitRequest, `--format is "xml"; choose text, json, csv`},
+		{"workers", experimentText, []string{"--workers", "-1"}, exitRequest, "--workers is -1"},
+		{"flag", experimentText, []string{"--wrokers", "1"}, exitRequest, `there is no flag --wrokers; did you mean "--workers"?`},
+		{"seed", experimentText, []string{"--seed", "x"}, exitRequest, `--seed is "x"; it takes a whole number, 0 or more`},
+		{"two files", experimentText, []string{"f.yaml"}, exitRequest, "schedlab compare takes one argument, an experiment file such as experiments/wake-affine.yaml; there are 2"},
+		{"feature", strings.Replace(experimentText, "NO_WA_BIAS", "NO_WA_BAIS", 1), nil, exitRequest, `e.yaml:5:46: no feature "NO_WA_BAIS" in v4.14`},
+		{"out is a file", experimentText, []string{"--out", "e.yaml"}, exitRequest, "--out: "},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			c := inFolder(t, tt.text)
 			_, _, err := c.run(context.Background(), &formulaRunner{}, append([]string{"e.yaml"}, tt.args...)...)
-			if !tt.is(err) || err != nil && !strings.Contains(err.Error(), tt.want) {
+			if exitCode(err) != tt.code || err != nil && !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%T %v", err, err)
 			}
 		})
