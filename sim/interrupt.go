@@ -68,7 +68,9 @@ func (m *Sim) fireTimers(c *cpu) {
 			continue
 		}
 		tm.task.pc++
+		m.sched.InInterrupt(true)
 		m.wake(c, tm.task, false)
+		m.sched.InInterrupt(false)
 	}
 	c.timers = kept
 	c.timerAt = next
