@@ -24,6 +24,7 @@ type runRequest struct {
 	cell     experiment.Cell
 	tunables []string
 	format   string
+	stats    runStatistics
 }
 
 func newRunCommand() *cobra.Command {
@@ -64,6 +65,7 @@ func (r *runRequest) addFlags(cmd *cobra.Command) {
 	f.StringVar(&r.cell.TieBreak, "tie-break", "number", "which CPU goes first at equal times: number, or random by the seed")
 	f.Uint64Var(&r.cell.Seed, "seed", experiment.DefaultSeed, "seed of workload, noise and random ties")
 	f.StringVar(&r.format, "format", "text", strings.Join(formats, ", "))
+	r.stats.addFlags(f)
 }
 
 func (r *runRequest) run(ctx context.Context, out io.Writer) error {
@@ -74,6 +76,9 @@ func (r *runRequest) run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	if err := checkFormat(r.format); err != nil {
+		return err
+	}
+	if err := r.stats.check(); err != nil {
 		return err
 	}
 	s, err := experiment.NewSimulation(&r.cell)
@@ -89,6 +94,7 @@ func (r *runRequest) run(ctx context.Context, out io.Writer) error {
 }
 
 func (r *runRequest) simulate(ctx context.Context, s *experiment.Simulation, out io.Writer) error {
+	s.SampleCounters(int64(r.stats.every))
 	result, err := s.Run(ctx)
 	if errors.Is(err, context.Canceled) {
 		return fmt.Errorf("interrupted: %w", err)
@@ -98,6 +104,9 @@ func (r *runRequest) simulate(ctx context.Context, s *experiment.Simulation, out
 	}
 	benchmark := s.Benchmark.Report(&result.Observation)
 	if err := newRunReport(benchmark, result).write(out, r.format); err != nil {
+		return &runError{err}
+	}
+	if err := r.stats.write(result.Counters); err != nil {
 		return &runError{err}
 	}
 	if benchmark.Failure != "" {

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"strconv"
 	"strings"
+
+	"github.com/schedlab/schedlab/workload"
 )
 
 // Cell is one simulation to run.
@@ -31,6 +33,7 @@ type Cell struct {
 	Cgroup                               string    // where the benchmark runs; empty: the root
 	Cgroups                              []CgroupSetting
 	Background                           []BackgroundJob
+	Stretch                              workload.Stretch // how much is simulated at most; zero: the whole run
 	Variant, Benchmark, Environment, Row string
 	Repeat                               int // from 1
 }

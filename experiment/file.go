@@ -49,6 +49,7 @@ type Experiment struct {
 	seed         uint64
 	quick        *quick
 	published    *publishedSpec
+	stretch      stretchSpec
 	files        []InputFile
 }
 
@@ -88,6 +89,7 @@ type benchmark struct {
 	run     text
 	command []string
 	rows    []rowFlag
+	stretch stretchSpec
 }
 
 // rowFlag is a flag of the benchmark and the values it takes, one row each.
@@ -146,7 +148,7 @@ func Parse(name string, data []byte) (*Experiment, error) {
 
 func (d *decoder) experiment(root ast.Node) *Experiment {
 	f := d.fields(root, "the experiment", "machine", "kernel", "hz", "preemption", "costs", "variants", "baseline",
-		"environments", "benchmarks", "repeats", "quick", "published", "seed")
+		"environments", "benchmarks", "repeats", "quick", "published", "seed", "stretch")
 	x := &Experiment{src: d.src, folder: filepath.Dir(d.src.name),
 		machines:   d.texts(&f, "machine"),
 		kernel:     d.optional(&f, "kernel"),
@@ -155,6 +157,7 @@ func (d *decoder) experiment(root ast.Node) *Experiment {
 		costs:      d.optional(&f, "costs"),
 		repeats:    d.repeats(&f, DefaultRepeats),
 		seed:       d.seed(&f),
+		stretch:    d.stretch(&f),
 	}
 	x.variants = d.variants(&f)
 	x.environments = d.environments(&f)
@@ -381,10 +384,11 @@ func (d *decoder) benchmarks(f *fields) []benchmark {
 }
 
 func (d *decoder) benchmark(n ast.Node) benchmark {
-	f := d.fields(n, "a benchmark", "name", "run", "rows")
+	f := d.fields(n, "a benchmark", "name", "run", "rows", "stretch")
 	b := benchmark{name: d.required(&f, "name"), run: d.required(&f, "run")}
 	b.command = d.command(b.run, "run")
 	b.rows = d.rows(&f)
+	b.stretch = d.stretch(&f)
 	d.distinctRows(b.rows)
 	for _, row := range b.rows {
 		if contains(b.command, row.flag.value) {

@@ -40,10 +40,10 @@ func (Simulator) Run(ctx context.Context, c *Cell) (*Outcome, error) {
 var unconservedPercents = []int64{50, 40, 30, 20, 10, 5}
 
 func outcomeOf(report workload.Report, result *sim.Result) *Outcome {
-	o := &Outcome{Failed: report.Failure}
+	o := &Outcome{Failed: report.Failure, Notes: report.Notes}
 	for _, metric := range report.Metrics {
 		o.Samples = append(o.Samples, Sample{
-			Statistic: metric.Statistic, Unit: metric.Unit, Better: metric.Better, Value: metric.Value,
+			Statistic: metric.Statistic, Label: metric.Label, Unit: metric.Unit, Better: metric.Better, Value: metric.Value,
 		})
 	}
 	total := result.BusyNS + result.IdleNS
@@ -65,6 +65,9 @@ type Simulation struct {
 
 // Run executes the cell to its end or until ctx is done.
 func (s *Simulation) Run(ctx context.Context) (*sim.Result, error) { return s.sim.Run(ctx) }
+
+// SampleCounters is [sim.Sim.SampleCounters].
+func (s *Simulation) SampleCounters(every int64) { s.sim.SampleCounters(every) }
 
 // NewSimulation builds what a cell describes. A field that cannot be is a
 // *FieldError.
@@ -133,12 +136,19 @@ func schedConfig(c *Cell, mach *machine.Machine) (sched.Config, error) {
 // that make repeats differ.
 func scenarioOf(c *Cell, mach *machine.Machine) (workload.Benchmark, *workload.Scenario, error) {
 	shape := workload.Shape{CPUs: mach.NumCPUs(), Nodes: len(mach.Nodes)}
-	benchmark, scenario, err := buildBenchmark(c.Command, c.Cgroup, shape)
+	benchmark, err := workload.Parse(c.Command)
+	if err != nil {
+		return nil, nil, &FieldError{"run", err}
+	}
+	if err := applyStretch(benchmark, c.Stretch); err != nil {
+		return nil, nil, &FieldError{"stretch", err}
+	}
+	scenario, err := buildScenario(benchmark, c.Cgroup, shape)
 	if err != nil {
 		return nil, nil, &FieldError{"run", err}
 	}
 	for i, job := range c.Background {
-		_, beside, err := buildBenchmark(job.Command, job.Cgroup, shape)
+		beside, err := backgroundScenario(job, shape)
 		if err != nil {
 			return nil, nil, &FieldError{fmt.Sprintf("background[%d]", i), err}
 		}
@@ -148,17 +158,21 @@ func scenarioOf(c *Cell, mach *machine.Machine) (workload.Benchmark, *workload.S
 	return benchmark, scenario, nil
 }
 
-func buildBenchmark(argv []string, cgroup string, shape workload.Shape) (workload.Benchmark, *workload.Scenario, error) {
-	benchmark, err := workload.Parse(argv)
+func backgroundScenario(job BackgroundJob, shape workload.Shape) (*workload.Scenario, error) {
+	benchmark, err := workload.Parse(job.Command)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
+	return buildScenario(benchmark, job.Cgroup, shape)
+}
+
+func buildScenario(benchmark workload.Benchmark, cgroup string, shape workload.Shape) (*workload.Scenario, error) {
 	scenario, err := benchmark.Build(shape)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	scenario.SetCgroup(cgroup)
-	return benchmark, scenario, nil
+	return scenario, nil
 }
 
 func costsOf(c *Cell, mach *machine.Machine) (*sim.Costs, error) {
