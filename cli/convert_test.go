@@ -21,7 +21,7 @@ func runConvert(t *testing.T, args ...string) (stdout, stderr string, err error)
 	return out.String(), notes.String(), err
 }
 
-const convertFixture = "../../trace/testdata/trace-cmd-v7-zstd.dat"
+const convertFixture = "../trace/testdata/trace-cmd-v7-zstd.dat"
 
 // 317 events: what trace-cmd report prints of this file (trace/testdata/README.md).
 func TestConvertThereAndBack(t *testing.T) {
