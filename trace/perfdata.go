@@ -38,6 +38,7 @@ type perfReader struct {
 
 	layout  *sampleLayout            // of the first attribute
 	byID    map[uint64]*sampleLayout // where attributes differ
+	recent  *sampleLayout            // what byID last answered, for recentID
 	pipe    bool
 	rounds  int64 // complete rounds
 	open    int64 // samples since the last complete round
@@ -45,6 +46,8 @@ type perfReader struct {
 	ended   bool
 	detail  []byte
 	idTable []attrIDs
+
+	recentID uint64
 }
 
 // attrIDs are the numbers under which samples name an attribute.
@@ -169,6 +172,7 @@ func (r *perfReader) mapIDs() error {
 		for _, id := range entry.ids {
 			r.byID[id] = entry.layout
 		}
+		r.recent = nil
 	}
 	return nil
 }
@@ -342,7 +346,11 @@ func (r *perfReader) layoutOf(sample []byte) *sampleLayout {
 	if len(sample) < recordHeader+8 {
 		return nil
 	}
-	return r.byID[r.order.unsigned(sample[recordHeader:], 8)]
+	id := r.order.unsigned(sample[recordHeader:], 8)
+	if id != r.recentID || r.recent == nil {
+		r.recentID, r.recent = id, r.byID[id]
+	}
+	return r.recent
 }
 
 // acceptAttr reads an attribute that came through a pipe.
