@@ -262,7 +262,7 @@ func TestRunTimesEqualTimehist(t *testing.T) {
 				t.Errorf("%s: thread %d ran %s ms, timehist prints %s", name, pid, got, m[3])
 			}
 		}
-		if tasks < 20 {
+		if tasks < 10 {
 			t.Errorf("%s: timehist lists %d tasks", name, tasks)
 		}
 	}

@@ -38,11 +38,16 @@ type perfReader struct {
 
 	layout  *sampleLayout            // of the first attribute
 	byID    map[uint64]*sampleLayout // where attributes differ
+	recent  *sampleLayout            // what byID last answered, for recentID
 	pipe    bool
-	drained bool // all records are in the queue
+	rounds  int64 // complete rounds
+	open    int64 // samples since the last complete round
+	drained bool  // all records are in the queue
 	ended   bool
 	detail  []byte
 	idTable []attrIDs
+
+	recentID uint64
 }
 
 // attrIDs are the numbers under which samples name an attribute.
@@ -167,6 +172,7 @@ func (r *perfReader) mapIDs() error {
 		for _, id := range entry.ids {
 			r.byID[id] = entry.layout
 		}
+		r.recent = nil
 	}
 	return nil
 }
@@ -243,8 +249,22 @@ func (r *perfReader) end() error {
 	if !r.ended {
 		r.ended = true
 		r.finish()
+		if r.pipe {
+			r.checkPipeEnd()
+		}
 	}
 	return io.EOF
+}
+
+// checkPipeEnd looks for what the end of a pipe cannot be, since its head does not
+// tell how long it is.
+func (r *perfReader) checkPipeEnd() {
+	if r.open > 0 || r.rounds == 0 {
+		r.stats.truncate(r.size, "the pipe ends within a round: %d samples follow the last complete one", r.open)
+	}
+	if len(r.formats.texts) == 0 {
+		r.stats.truncate(r.size, "the pipe has no descriptions of tracepoints")
+	}
 }
 
 // refill reads records until some may leave the queue.
@@ -260,6 +280,8 @@ func (r *perfReader) refill() error {
 			return err
 		}
 		if entry.kind == perfFinishedRound {
+			r.open = 0
+			r.rounds++
 			r.queue.endRound()
 			return nil
 		}
@@ -299,6 +321,7 @@ func (r *perfReader) accept(entry perfEntry) error {
 }
 
 func (r *perfReader) acceptSample(entry perfEntry) error {
+	r.open++
 	layout := r.layoutOf(entry.bytes)
 	if layout == nil {
 		r.stats.skip(entry.offset, "a sample of an event that the file does not describe")
@@ -323,7 +346,11 @@ func (r *perfReader) layoutOf(sample []byte) *sampleLayout {
 	if len(sample) < recordHeader+8 {
 		return nil
 	}
-	return r.byID[r.order.unsigned(sample[recordHeader:], 8)]
+	id := r.order.unsigned(sample[recordHeader:], 8)
+	if id != r.recentID || r.recent == nil {
+		r.recentID, r.recent = id, r.byID[id]
+	}
+	return r.recent
 }
 
 // acceptAttr reads an attribute that came through a pipe.
