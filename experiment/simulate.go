@@ -160,7 +160,11 @@ func backgroundScenario(job BackgroundJob, shape workload.Shape) (*workload.Scen
 	if err != nil {
 		return nil, err
 	}
-	return buildScenario(benchmark, job.Cgroup, shape)
+	scenario, err := buildScenario(benchmark, job.Cgroup, shape)
+	if err == nil && scenario.EndsByItself() {
+		err = fmt.Errorf("%s ends by itself, so it cannot be a background job", benchmark.Name())
+	}
+	return scenario, err
 }
 
 func buildScenario(benchmark workload.Benchmark, cgroup string, shape workload.Shape) (*workload.Scenario, error) {
