@@ -5,6 +5,7 @@ import (
 
 	"github.com/schedlab/schedlab/experiment"
 	"github.com/schedlab/schedlab/machine"
+	"github.com/schedlab/schedlab/report"
 	"github.com/schedlab/schedlab/sched"
 	"github.com/schedlab/schedlab/sim"
 	"github.com/schedlab/schedlab/workload"
@@ -116,6 +117,8 @@ func completeRun(cmd *cobra.Command) {
 		"costs":      completeNamesOrFiles(sim.CostNames),
 		"tie-break":  completeNames(fixed(experiment.TieBreaks...)),
 		"format":     completeNames(fixed(formats...)),
+
+		"schedstat-layout": completeNames(report.SchedstatLayouts),
 	})
 }
 

@@ -53,11 +53,21 @@ repeats: 2
 quick: {repeats: 2, rows: {-l: [50]}}
 `
 
+// recordings are the traces that examples read, by the names they have there.
+var recordings = map[string]string{
+	"trace.dat":            "trace-cmd-v7-zlib.dat",
+	"perf.data":            "perf-sched.data.gz",
+	"capture/trace.txt.gz": "tracefs.txt.gz",
+}
+
 // inReadersFolder makes a folder as the reader of an example has it: with an
-// experiment, and a cache of its own.
+// experiment, recordings, and a cache of its own.
 func inReadersFolder(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()
+	for name, fixture := range recordings {
+		copyFixture(t, filepath.Join(repository, "trace", "testdata", fixture), filepath.Join(dir, name))
+	}
 	t.Chdir(dir)
 	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache"))
 	if err := os.Mkdir("experiments", 0o755); err != nil {
@@ -67,6 +77,20 @@ func inReadersFolder(t *testing.T) {
 		if err := os.WriteFile(name, []byte(smallExperiment), 0o644); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+func copyFixture(t *testing.T, from, to string) {
+	t.Helper()
+	data, err := os.ReadFile(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(to, data, 0o644); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -26,6 +26,7 @@ type runRequest struct {
 	tunables []string
 	stretch  string
 	format   string
+	stats    runStatistics
 }
 
 func newRunCommand() *cobra.Command {
@@ -67,6 +68,7 @@ func (r *runRequest) addFlags(cmd *cobra.Command) {
 	f.Uint64Var(&r.cell.Seed, "seed", experiment.DefaultSeed, "seed of workload, noise and random ties")
 	f.StringVar(&r.stretch, "stretch", "", "simulate `WARMUP,MEASURE` of a long run, such as 400ms,300ms, and scale it")
 	f.StringVar(&r.format, "format", "text", strings.Join(formats, ", "))
+	r.stats.addFlags(f)
 }
 
 func (r *runRequest) run(ctx context.Context, out io.Writer) error {
@@ -82,6 +84,9 @@ func (r *runRequest) run(ctx context.Context, out io.Writer) error {
 	if err := checkFormat(r.format); err != nil {
 		return err
 	}
+	if err := r.stats.check(); err != nil {
+		return err
+	}
 	s, err := experiment.NewSimulation(&r.cell)
 	var help *workload.HelpError
 	if errors.As(err, &help) {
@@ -95,6 +100,7 @@ func (r *runRequest) run(ctx context.Context, out io.Writer) error {
 }
 
 func (r *runRequest) simulate(ctx context.Context, s *experiment.Simulation, out io.Writer) error {
+	s.SampleCounters(int64(r.stats.every))
 	result, err := s.Run(ctx)
 	if errors.Is(err, context.Canceled) {
 		return fmt.Errorf("interrupted: %w", err)
@@ -104,6 +110,9 @@ func (r *runRequest) simulate(ctx context.Context, s *experiment.Simulation, out
 	}
 	benchmark := s.Benchmark.Report(&result.Observation)
 	if err := newRunReport(benchmark, result).write(out, r.format); err != nil {
+		return &runError{err}
+	}
+	if err := r.stats.write(result.Counters); err != nil {
 		return &runError{err}
 	}
 	if benchmark.Failure != "" {

@@ -49,6 +49,7 @@ func newRunReport(b workload.Report, r *sim.Result) *runReport {
 	add("switching, waking, ticks", seconds(r.KernelNS), "CPU-s")
 	add("cache refill", seconds(r.RefillNS), "CPU-s")
 	add("idle beside waiting tasks", seconds(r.UnconservedNS), "CPU-s")
+	rep.Figures = append(rep.Figures, sisFigures(r)...)
 	return rep
 }
 
@@ -85,6 +86,8 @@ func (f figure) precision() int {
 	switch f.Unit {
 	case "us":
 		return 1
+	case "%":
+		return 2
 	case "CPU-s":
 		return 3
 	}

@@ -35,6 +35,7 @@ func flagError(cmd *cobra.Command, err error) error {
 // flagTypes says in words what pflag's types take; strings are never invalid.
 var flagTypes = map[string]string{
 	"bool": "true or false", "int": "a whole number", "uint64": "a whole number, 0 or more",
+	"duration": "a duration such as 100ms",
 }
 
 func flagNames(cmd *cobra.Command) []string {

@@ -66,6 +66,9 @@ type Simulation struct {
 // Run executes the cell to its end or until ctx is done.
 func (s *Simulation) Run(ctx context.Context) (*sim.Result, error) { return s.sim.Run(ctx) }
 
+// SampleCounters is [sim.Sim.SampleCounters].
+func (s *Simulation) SampleCounters(every int64) { s.sim.SampleCounters(every) }
+
 // NewSimulation builds what a cell describes. A field that cannot be is a
 // *FieldError.
 func NewSimulation(c *Cell) (*Simulation, error) {

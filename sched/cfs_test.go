@@ -342,6 +342,37 @@ func Test1_11_NextBuddyFeature(t *testing.T) {
 	}
 }
 
+// mechanisms.md 1.9: when a task blocks, its group becomes the next buddy, so that
+// a sibling runs rather than the earlier task outside (within a granularity). The
+// group runs already: up to v5.13 the pick uses the hint up all the same, later
+// only a switch to another entity does, and the group is preferred once more.
+func Test1_9_BlockingMakesTheGroupNext(t *testing.T) {
+	for _, c := range []struct {
+		kernel string
+		kept   bool
+	}{{"v4.14", false}, {"v5.10", false}, {"v5.17", true}, {"v6.1", true}} {
+		l := newLab(t, uniprocessor(), c.kernel, eightWayTunables...)
+		g := l.NewGroup(l.Root(), "/g")
+		first := l.hog(TaskSpec{Group: g}, 0)
+		l.settle()
+		sibling, outside := l.hog(TaskSpec{Group: g}, 0), l.hog(TaskSpec{}, 0)
+		if l.Current(0) != first {
+			t.Fatalf("%s: the first task does not run", c.kernel)
+		}
+		root := &l.rqs[0].cfs
+		root.line.remove(&outside.se)
+		outside.se.vruntime = g.entities[0].vruntime - millisecond
+		root.line.insert(&outside.se)
+		if got := l.Schedule(l.clock, 0, true); got != sibling {
+			t.Errorf("%s: task %d runs, want the sibling", c.kernel, got.ID)
+		}
+		if kept := root.next == g.entities[0]; kept != c.kept {
+			t.Errorf("%s: the group is still next: %v, want %v", c.kernel, kept, c.kept)
+		}
+		checkInvariants(t, l.Scheduler)
+	}
+}
+
 // A hint was given to a chain of entities and is taken back from all of it, up
 // to where another hint has taken its place.
 func TestDroppedBuddyTakesItsAncestorsAlong(t *testing.T) {

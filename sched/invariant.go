@@ -151,7 +151,7 @@ func (s *Scheduler) checkQueue(q *cfsRQ) error {
 	case sum.load != q.load:
 		return fmt.Errorf("load weight %d, Σ of its entities %d", q.load, sum.load)
 	case sum.h != q.h || sum.hIdle != q.hIdle:
-		return fmt.Errorf("H %d Hidle %d, but below are %d and %d", q.h, q.hIdle, sum.h, sum.hIdle)
+		return fmt.Errorf("counts H %d and Hidle %d, but below are %d and %d", q.h, q.hIdle, sum.h, sum.hIdle)
 	}
 	return nil
 }

@@ -39,7 +39,8 @@ type lab struct {
 	asked requests
 	clock int64
 	jobs  []*job
-	named map[string]*Task // data-driven tests only
+	// switched, when set, hears of every change of a running task.
+	switched func(cpu int, from, to *Task)
 }
 
 // job is a task that runs for burst, then sleeps for nap, and so on; a burst
@@ -66,7 +67,7 @@ func newLab(t testing.TB, m *machine.Machine, kernel string, settings ...string)
 			t.Fatal(err)
 		}
 	}
-	l := &lab{asked: newRequests(m.NumCPUs()), named: map[string]*Task{}}
+	l := &lab{asked: newRequests(m.NumCPUs())}
 	if l.Scheduler, err = New(cfg, &l.asked); err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +176,7 @@ func (l *lab) handleEvents() {
 	for _, j := range l.jobs {
 		if j.burst != 0 && j.wakeAt == 0 && j.left <= 0 && l.Current(j.CPU()) == j.Task {
 			j.wakeAt = l.clock + j.nap
-			l.Schedule(l.clock, j.CPU(), true)
+			l.switchCPU(j.CPU(), true)
 		}
 	}
 	l.settle()
@@ -210,11 +211,18 @@ func (l *lab) serve(cpu int) bool {
 	case take(&l.asked.stopper[cpu]):
 		l.ActiveBalance(l.clock, cpu)
 	case l.NeedResched(cpu):
-		l.Schedule(l.clock, cpu, false)
+		l.switchCPU(cpu, false)
 	default:
 		return false
 	}
 	return true
+}
+
+func (l *lab) switchCPU(cpu int, block bool) {
+	from := l.Current(cpu)
+	if to := l.Schedule(l.clock, cpu, block); l.switched != nil && to != from {
+		l.switched(cpu, from, to)
+	}
 }
 
 // wantNear fails unless got is within permille/1000 of want.

@@ -22,6 +22,9 @@ type Profile struct {
 
 	// GroupIdle: cpu.idle exists, and with it idle-classed entities (v5.15).
 	GroupIdle bool
+	// PickDropsBuddies: a buddy hint is used up by being followed even when it
+	// names what runs already; from v5.14 on only a switch uses it up [M].
+	PickDropsBuddies bool
 	// RunnableLoad: placement and balancing use runnable_load_avg, without
 	// blocked tasks (before v5.5).
 	RunnableLoad bool
@@ -60,7 +63,7 @@ var v414 = Profile{
 	Known:    features414,
 	Defaults: features414 &^ offByDefault,
 	Topology: topology414, Wake: wake414, SlowPath: slowPath414, Balance: balance414,
-	RunnableLoad: true,
+	RunnableLoad: true, PickDropsBuddies: true,
 }
 
 // v4.14-numa is v4.14 at commit 3fed382b46ba: wake_affine compares NUMA nodes
@@ -71,7 +74,7 @@ var v414numa = Profile{
 	Known:    features414 &^ Features(WAIdle, WAWeight, WABias),
 	Defaults: features414 &^ Features(WAIdle, WAWeight, WABias) &^ offByDefault,
 	Topology: topology414, Wake: wake414numa, SlowPath: slowPath414, Balance: balance414,
-	RunnableLoad: true,
+	RunnableLoad: true, PickDropsBuddies: true,
 }
 
 var v510 = Profile{
@@ -80,6 +83,7 @@ var v510 = Profile{
 	Known:    features510,
 	Defaults: features510 &^ offByDefault,
 	Topology: topology510, Wake: wake510, SlowPath: slowPath510, Balance: balance510,
+	PickDropsBuddies: true,
 }
 
 var features517 = features510 &^ Features(SISAvgCPU)

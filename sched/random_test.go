@@ -368,7 +368,7 @@ func (c *chaos) upTo(q *cfsRQ, se *Entity) Avg {
 
 func scheduleAtRandom(t *rapid.T) {
 	c := newChaos(t)
-	for range 6 { // some 200 steps: tasks need time to spread and to pile up
+	for range 15 { // some 450 steps: tasks need time to spread and to pile up
 		t.Repeat(c.actions())
 	}
 }

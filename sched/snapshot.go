@@ -5,6 +5,7 @@ import "github.com/schedlab/schedlab/machine"
 // Snapshot is a copy of all counters at one moment. The difference of two is
 // what happened between them.
 type Snapshot struct {
+	Now       int64 // ns
 	Jiffies   int64
 	NumCPUs   int           // CPU slots of the machine, offline ones included
 	SchedIdle bool          // the kernel has the SCHED_IDLE balance type
@@ -28,9 +29,10 @@ type DomainSnapshot struct {
 	MoveAffine int64 // wake_affine decisions for the waker's CPU in this domain
 }
 
-// Snapshot copies all counters.
-func (s *Scheduler) Snapshot() *Snapshot {
-	snap := &Snapshot{Jiffies: s.jiffies, NumCPUs: len(s.rqs), SchedIdle: s.variants.pull != nil}
+// Snapshot copies all counters as they are at a moment.
+func (s *Scheduler) Snapshot(now int64) *Snapshot {
+	s.setNow(now)
+	snap := &Snapshot{Now: s.now, Jiffies: s.jiffies, NumCPUs: len(s.rqs), SchedIdle: s.variants.pull != nil}
 	for cpu := s.online.First(); cpu >= 0; cpu = s.online.Next(cpu + 1) {
 		rq := &s.rqs[cpu]
 		c := CPUSnapshot{CPU: cpu, LLC: int(rq.llcID), Stats: rq.stats}

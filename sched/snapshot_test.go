@@ -68,7 +68,7 @@ func TestSnapshot(t *testing.T) {
 		l.HandleWakeList(l.now, cpu)
 		l.react()
 	}
-	snap := l.Snapshot()
+	snap := l.Snapshot(l.now)
 	if len(snap.CPUs) != 8 || snap.Jiffies != labStart/4_000_000 {
 		t.Fatalf("%d CPUs at jiffy %d", len(snap.CPUs), snap.Jiffies)
 	}
@@ -86,7 +86,7 @@ func TestSnapshot(t *testing.T) {
 		}
 	}
 	l.Schedule(l.now, 3, true)
-	if again := l.Snapshot(); again.CPUs[3].Stats.Schedules != snap.CPUs[3].Stats.Schedules+1 {
+	if again := l.Snapshot(l.now); again.CPUs[3].Stats.Schedules != snap.CPUs[3].Stats.Schedules+1 {
 		t.Error("the snapshot changes with the scheduler")
 	}
 }

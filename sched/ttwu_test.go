@@ -2,9 +2,9 @@ package sched
 
 import "testing"
 
-// wakeNodes is a machine with one CPU in each of two nodes: every wakeup from
+// remotePair is a machine with one CPU in each of two nodes: every wakeup from
 // the other CPU goes through the wake list.
-func wakeNodes(t *testing.T, kernel string, settings ...string) *lab {
+func remotePair(t *testing.T, kernel string, settings ...string) *lab {
 	t.Helper()
 	return newLab(t, machineSpec{nodes: 2, llcs: 1, cores: 1, threads: 1}.build(), kernel, settings...)
 }
@@ -14,7 +14,7 @@ func wakeNodes(t *testing.T, kernel string, settings ...string) *lab {
 // the new one's is added when the task is queued.
 func Test1_8_WakeupOnAnotherCPU(t *testing.T) {
 	for _, p := range Profiles() {
-		l := wakeNodes(t, p.Name)
+		l := remotePair(t, p.Name)
 		task := l.hog(TaskSpec{Allowed: maskOf(2, 0, 1)}, 0)
 		l.advance(50 * millisecond)
 		l.Schedule(l.clock, 0, true)
@@ -33,7 +33,7 @@ func Test1_8_WakeupOnAnotherCPU(t *testing.T) {
 
 // mechanisms.md 1.8: the same for a move of a queued task.
 func Test1_8_MoveOfAQueuedTask(t *testing.T) {
-	l := wakeNodes(t, "v5.17")
+	l := remotePair(t, "v5.17")
 	l.hog(TaskSpec{Allowed: maskOf(2, 0)}, 0)
 	l.settle()
 	task := l.hog(TaskSpec{Allowed: maskOf(2, 0, 1)}, 0)
@@ -48,7 +48,7 @@ func Test1_8_MoveOfAQueuedTask(t *testing.T) {
 // mechanisms.md 6.1 step 6: while a task waits on its wake list a CPU does not
 // count as idle; the list is handled oldest first and empties itself.
 func Test6_1_WakeList(t *testing.T) {
-	l := wakeNodes(t, "v5.17")
+	l := remotePair(t, "v5.17")
 	var woken []*Task
 	for range 3 {
 		task := l.NewTask(TaskSpec{ID: int32(len(woken)), Allowed: maskOf(2, 1), CPU: 1})
@@ -138,7 +138,7 @@ func Test6_3_ChildInheritsFlips(t *testing.T) {
 // A task that exits does not give its place to whom it wakes: sync is ignored.
 func Test6_2_ExitingWakerIsNotSync(t *testing.T) {
 	for _, exiting := range []bool{false, true} {
-		l := wakeNodes(t, "v5.17")
+		l := remotePair(t, "v5.17")
 		waker := l.hog(TaskSpec{Allowed: maskOf(2, 0)}, 0)
 		sleeper := l.add(TaskSpec{Allowed: maskOf(2, 0, 1)}, 1, millisecond, 10*second)
 		l.hog(TaskSpec{Allowed: maskOf(2, 1)}, 1) // the sleeper's CPU is busy
@@ -158,7 +158,7 @@ func Test6_2_ExitingWakerIsNotSync(t *testing.T) {
 // A task whose affinity changes while it is on a wake list ends where it may
 // run.
 func TestMigrateAPendingTask(t *testing.T) {
-	l := wakeNodes(t, "v5.17")
+	l := remotePair(t, "v5.17")
 	task := l.add(TaskSpec{Allowed: maskOf(2, 1)}, 1, millisecond, 10*second)
 	l.advance(2 * millisecond)
 	l.Wake(l.clock, 0, task.Task, false)
@@ -176,7 +176,7 @@ func TestMigrateAPendingTask(t *testing.T) {
 // Exec of nobody stays where it is; migrating nobody, or to the same CPU, does
 // nothing.
 func TestCallsWithoutATask(t *testing.T) {
-	l := wakeNodes(t, "v5.17")
+	l := remotePair(t, "v5.17")
 	wantInt(t, "exec on an idle CPU", int64(l.Exec(0, 1)), 1)
 	l.MigrateRunning(0, 0, 1)
 	l.Yield(0, 0)

@@ -68,7 +68,9 @@ func (m *Sim) fireTimers(c *cpu) {
 			continue
 		}
 		tm.task.pc++
+		m.sched.InInterrupt(true)
 		m.wake(c, tm.task, false)
+		m.sched.InInterrupt(false)
 	}
 	c.timers = kept
 	c.timerAt = next
@@ -76,6 +78,7 @@ func (m *Sim) fireTimers(c *cpu) {
 
 func (m *Sim) tick(c *cpu) {
 	m.sampleConservation()
+	m.sampleCounters()
 	c.debt += m.costs.Tick
 	if len(c.timers) > 0 {
 		m.fireTimers(c) // the tick is a timer interrupt too

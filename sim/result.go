@@ -35,6 +35,10 @@ type Result struct {
 
 	Sched sched.CPUStats // Σ over CPUs
 
+	// Counters are the scheduler's counters over time: at the first tick after
+	// each interval of [Sim.SampleCounters], and at the end.
+	Counters []*sched.Snapshot
+
 	// Stretch says what was left out, nil when the run is whole.
 	Stretch *StretchResult
 }
@@ -63,6 +67,21 @@ func (m *Sim) sampleConservation() {
 	}
 }
 
+// SampleCounters has the scheduler's counters copied every so many nanoseconds
+// of the run, besides at its end; 0 or less: only there. Call it before
+// [Sim.Run].
+func (m *Sim) SampleCounters(every int64) { m.countersEvery, m.countersAt = every, every }
+
+// sampleCounters copies the scheduler's counters when an interval is over. It
+// is called at ticks: while no CPU ticks no counter changes.
+func (m *Sim) sampleCounters() {
+	if m.countersEvery <= 0 || m.now < m.countersAt {
+		return
+	}
+	m.countersAt = m.now - m.now%m.countersEvery + m.countersEvery
+	m.result.Counters = append(m.result.Counters, m.sched.Snapshot(m.now))
+}
+
 // finish closes the books at the end of a run.
 func (m *Sim) finish() *Result {
 	r := &m.result
@@ -76,6 +95,7 @@ func (m *Sim) finish() *Result {
 		r.KernelNS += c.kernelNS
 	}
 	r.IdleNS = m.now*int64(m.online) - r.BusyNS
+	r.Counters = append(r.Counters, m.sched.Snapshot(m.now))
 	r.Sched = m.counters()
 	r.Stretch = m.stretch.finish(r.Sched)
 	r.Observation = workload.Observation{Marks: m.marks, EndTime: m.now, Messages: r.Messages, Recorders: m.recorders}

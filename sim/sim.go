@@ -91,7 +91,10 @@ type Sim struct {
 	limit      int64
 	pause      int64 // when the main loop must look up, at most limit
 	sampledAt  int64
-	result     Result
+
+	countersEvery, countersAt int64
+
+	result Result
 }
 
 // channelState is a channel with what the cost model remembers of it.

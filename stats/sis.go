@@ -1,5 +1,7 @@
 package stats
 
+import "github.com/schedlab/schedlab/sched"
+
 // SIS are the counters of the idle search select_idle_sibling, as Mel Gorman's
 // statistics patch of 2021 counts them (mechanisms.md 11.1): of one CPU, of all
 // CPUs of a cache or a machine, since the start or between two moments.
@@ -12,6 +14,14 @@ type SIS struct {
 	RecentMiss   int64 // it was eligible but not usable
 	CoreSearch   int64 // searches for an idle core
 	CoreMiss     int64 // those without one
+}
+
+// SISOf takes the counters of the idle search out of a CPU's.
+func SISOf(c *sched.CPUStats) SIS {
+	return SIS{
+		Search: c.SISSearch, DomainSearch: c.SISDomainSearch, Scanned: c.SISScanned, Failed: c.SISFailed,
+		RecentHit: c.SISRecentHit, RecentMiss: c.SISRecentMiss, CoreSearch: c.SISCoreSearch, CoreMiss: c.SISCoreMiss,
+	}
 }
 
 // Add returns the sum of the counters of two sets of CPUs.

@@ -3,6 +3,8 @@ package stats
 import (
 	"math"
 	"testing"
+
+	"github.com/schedlab/schedlab/sched"
 )
 
 // mechanisms.md 11.3: one fast hit; one failed search with SMT2 and a budget of
@@ -102,5 +104,15 @@ func TestSISFigures(t *testing.T) {
 		if got, ok := values[name]; !ok || got != want {
 			t.Errorf("%s is %v, want %v", name, got, want)
 		}
+	}
+}
+
+func TestSISOf(t *testing.T) {
+	got := SISOf(&sched.CPUStats{
+		SISSearch: 1, SISDomainSearch: 2, SISScanned: 3, SISFailed: 4,
+		SISRecentHit: 5, SISRecentMiss: 6, SISCoreSearch: 7, SISCoreMiss: 8,
+	})
+	if want := (SIS{Search: 1, DomainSearch: 2, Scanned: 3, Failed: 4, RecentHit: 5, RecentMiss: 6, CoreSearch: 7, CoreMiss: 8}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/klauspost/compress/gzip"
+	"google.golang.org/protobuf/encoding/protowire"
 )
 
 var gzipMagic = []byte{0x1f, 0x8b}
@@ -121,10 +122,39 @@ func sniff(head []byte) format {
 	switch {
 	case bytes.HasPrefix(head, datMagic):
 		return formatDat
+	case bytes.HasPrefix(head, perfMagic), bytes.HasPrefix(head, perfMagicBig):
+		return formatPerf
+	case isPerfetto(head):
+		return formatPerfetto
 	case isText(head):
 		return formatText
 	}
 	return formatNone
+}
+
+// isPerfetto recognises a packet of sensible length whose content begins with a
+// field. Text cannot look like it: 0x0a is a line feed, and the length that
+// follows would have to fit what comes then.
+func isPerfetto(head []byte) bool {
+	id, wire, n := protowire.ConsumeTag(head)
+	if n < 0 || id != traceFieldPacket || wire != protowire.BytesType {
+		return false
+	}
+	length, m := protowire.ConsumeVarint(head[n:])
+	if m < 0 || length == 0 {
+		return false
+	}
+	packet := head[n+m:]
+	if length < uint64(len(packet)) {
+		fields := protoFields{rest: packet[:length]}
+		for {
+			if _, ok := fields.next(); !ok {
+				return !fields.fault
+			}
+		}
+	}
+	_, wire, n = protowire.ConsumeTag(packet)
+	return n > 0 && wire <= protowire.Fixed32Type && !isText(head)
 }
 
 // isText accepts what has no control characters but those of lines; the names of
@@ -170,6 +200,18 @@ func openSeekable(f format, src io.ReaderAt, size int64) (Reader, *base, error) 
 	switch f {
 	case formatDat:
 		r, err := newDatReader(src, size)
+		if err != nil {
+			return nil, nil, err
+		}
+		return r, &r.base, nil
+	case formatPerfetto:
+		r, err := newPerfettoReader(src, size)
+		if err != nil {
+			return nil, nil, err
+		}
+		return r, &r.base, nil
+	case formatPerf:
+		r, err := newPerfReader(src, size)
 		if err != nil {
 			return nil, nil, err
 		}

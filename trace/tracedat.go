@@ -17,13 +17,9 @@ var datMagic = []byte("\x17\x08\x44tracing")
 // datReader merges the CPUs of a trace.dat.
 type datReader struct {
 	base
+	description
 	src     io.ReaderAt
 	size    int64
-	order   byteOrder
-	long    int // bytes of user space's long
-	page    int // bytes of a page of the ring buffer
-	layout  pageLayout
-	formats *formatTable
 	comms   comms
 	clock   datClock
 	recount []cpuAccount // what the recorder counted
@@ -66,22 +62,16 @@ func multiplyShift(raw uint64, mult, shift uint32) int64 {
 
 // newDatReader reads the head of a trace.dat.
 func newDatReader(src io.ReaderAt, size int64) (*datReader, error) {
-	r := &datReader{src: src, size: size, formats: newFormatTable()}
+	r := &datReader{src: src, size: size}
 	r.init("trace.dat")
 	r.stats.Resolution = 1
+	r.description = newDescription(&r.stats)
 	r.comms.setIdle(r.names)
 	c := &byteCursor{src: src, end: size}
 	c.seek(uint64(len(datMagic)), "trace.dat")
-	version := c.text("version")
-	r.order.big = c.number(1, "byte order") != 0
-	c.order = r.order
-	r.long = int(c.number(1, "size of a long"))
-	r.page = int(c.number(4, "page size"))
+	version := r.readIntroduction(c)
 	if c.err != nil {
 		return nil, c.err
-	}
-	if r.page < 512 || r.page > 1<<20 {
-		return nil, &damage{c.pos - 4, fmt.Sprintf("a page size of %d", r.page)}
 	}
 	r.stats.Format += " version " + version
 	var err error

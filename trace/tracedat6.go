@@ -8,8 +8,6 @@ package trace
 //
 // (trace-cmd.dat(5), version 6.)
 
-const maxFormats = 1 << 16
-
 func (r *datReader) readVersion6(c *byteCursor) error {
 	r.readHeaderInfo(c)
 	r.readFtraceFormats(c)
@@ -31,43 +29,6 @@ func (r *datReader) readVersion6(c *byteCursor) error {
 		r.readData6(c, cpus)
 	}
 	return c.err
-}
-
-// readHeaderInfo reads the two descriptions of the ring buffer.
-func (r *datReader) readHeaderInfo(c *byteCursor) {
-	c.expect("header_page\x00", "page header")
-	page := c.block(c.number(8, "size of the page header"), "page header")
-	c.expect("header_event\x00", "event header")
-	event := c.block(c.number(8, "size of the event header"), "event header")
-	r.layout = parsePageLayout(r.order, string(page), string(event))
-}
-
-func (r *datReader) readFtraceFormats(c *byteCursor) {
-	r.readFormats(c, "ftrace", c.number(4, "number of ftrace formats"))
-}
-
-func (r *datReader) readSystems(c *byteCursor) {
-	systems := c.number(4, "number of event systems")
-	for ; systems > 0 && c.err == nil; systems-- {
-		system := c.text("name of an event system")
-		r.readFormats(c, system, c.number(4, "number of events"))
-	}
-}
-
-func (r *datReader) readFormats(c *byteCursor, system string, count uint64) {
-	if count > maxFormats {
-		c.fail("%d event descriptions", count)
-	}
-	for ; count > 0 && c.err == nil; count-- {
-		start := c.pos
-		text := c.block(c.number(8, "size of an event description"), "event description")
-		if c.err != nil {
-			return
-		}
-		if fault := r.formats.add(system, string(text)); fault != "" {
-			r.stats.warn(start, "%s, in system %q", fault, system)
-		}
-	}
 }
 
 // readOptions6 reads the options, if any, and returns the offsets of the data of

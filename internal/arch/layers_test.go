@@ -23,7 +23,7 @@ var layers = map[string]layer{
 	"machine":  {foreign: []string{"github.com/goccy/go-yaml"}},
 	"workload": {},
 	"trace":    {own: []string{"machine"}, foreign: []string{"google.golang.org/protobuf", "github.com/klauspost/compress"}},
-	"stats":    {foreign: []string{"gonum.org/v1/gonum"}},
+	"stats":    {own: []string{"sched"}, foreign: []string{"gonum.org/v1/gonum"}},
 
 	"sched": {own: []string{"machine"}},
 	"sim": {
