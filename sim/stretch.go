@@ -21,7 +21,8 @@ type stretch struct {
 	spec     workload.Stretch
 	workers  []worker
 	phase    stretchPhase
-	counters sched.CPUStats // at the start of the measuring, later what it counted
+	progress int64          // at the start of the measuring
+	counters sched.CPUStats // at that time, later what was counted since
 	result   StretchResult
 }
 
@@ -36,7 +37,8 @@ type stretchPhase uint8
 const (
 	stretchStarting stretchPhase = iota
 	stretchWarming
-	stretchMeasuring
+	stretchFirstHalf
+	stretchSecondHalf
 	stretchOver
 )
 
@@ -44,8 +46,9 @@ const (
 type StretchResult struct {
 	// From and To bound the time in which the rate was measured.
 	From, To int64
-	// Messages is how many were written in it.
-	Messages int64
+	// Messages is how many were written in it, FirstHalf how many in its first
+	// half.
+	Messages, FirstHalf int64
 	// SkippedMessages is how many writes of the benchmark were not simulated.
 	SkippedMessages int64
 	// Skipped is the time they would have taken at the measured rate.
@@ -101,13 +104,17 @@ func (s *stretch) passes(m *Sim) bool {
 	m.now = m.pause
 	switch s.phase {
 	case stretchWarming:
-		s.phase = stretchMeasuring
-		s.result.From, s.result.Messages = m.now, m.progress
+		s.phase = stretchFirstHalf
+		s.result.From, s.progress = m.now, m.progress
 		s.counters = m.counters()
-		m.pause = min(m.limit, m.now+s.spec.Measure)
-	case stretchMeasuring:
+		m.pause = min(m.limit, m.now+(s.spec.Measure+1)/2)
+	case stretchFirstHalf:
+		s.phase = stretchSecondHalf
+		s.result.FirstHalf = m.progress - s.progress
+		m.pause = min(m.limit, s.result.From+s.spec.Measure)
+	case stretchSecondHalf:
 		s.phase = stretchOver
-		s.result.To, s.result.Messages = m.now, m.progress-s.result.Messages
+		s.result.To, s.result.Messages = m.now, m.progress-s.progress
 		before := s.counters
 		s.counters = m.counters()
 		combine(&s.counters, &before, func(now, then int64) int64 { return now - then })
@@ -115,6 +122,14 @@ func (s *stretch) passes(m *Sim) bool {
 		s.cut()
 	}
 	return true
+}
+
+// DriftPercent is how much faster or slower the work went in the second half of
+// the measured time than in the first, in percent of the slower one.
+func (r *StretchResult) DriftPercent() int64 {
+	second := r.Messages - r.FirstHalf
+	slower := min(r.FirstHalf, second)
+	return 100 * (r.Messages - 2*slower) / max(1, slower)
 }
 
 // cut lets the work of each group end soon, two units after the one that its
