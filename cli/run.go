@@ -7,6 +7,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -23,6 +24,7 @@ const (
 type runRequest struct {
 	cell     experiment.Cell
 	tunables []string
+	stretch  string
 	format   string
 	stats    runStatistics
 }
@@ -64,6 +66,7 @@ func (r *runRequest) addFlags(cmd *cobra.Command) {
 	f.StringVar(&r.cell.Costs, "costs", "", "cost `FILE` that ends in .json, or a built-in name (default: the machine's own, else default)")
 	f.StringVar(&r.cell.TieBreak, "tie-break", "number", "which CPU goes first at equal times: number, or random by the seed")
 	f.Uint64Var(&r.cell.Seed, "seed", experiment.DefaultSeed, "seed of workload, noise and random ties")
+	f.StringVar(&r.stretch, "stretch", "", "simulate `WARMUP,MEASURE` of a long run, such as 400ms,300ms, and scale it")
 	f.StringVar(&r.format, "format", "text", strings.Join(formats, ", "))
 	r.stats.addFlags(f)
 }
@@ -73,6 +76,9 @@ func (r *runRequest) run(ctx context.Context, out io.Writer) error {
 		return errors.New("run needs a benchmark, such as: schedlab run hackbench -g 4 -P -p; schedlab benchmarks lists them")
 	}
 	if err := r.parseTunables(); err != nil {
+		return err
+	}
+	if err := r.parseStretch(); err != nil {
 		return err
 	}
 	if err := checkFormat(r.format); err != nil {
@@ -124,6 +130,20 @@ func (r *runRequest) parseTunables() error {
 		}
 		r.cell.Tunables = append(r.cell.Tunables, experiment.Tunable{Name: name, Value: value})
 	}
+	return nil
+}
+
+func (r *runRequest) parseStretch() error {
+	if r.stretch == "" {
+		return nil
+	}
+	warmup, measure, _ := strings.Cut(r.stretch, ",")
+	warm, warmErr := time.ParseDuration(warmup)
+	measured, measureErr := time.ParseDuration(measure)
+	if warmErr != nil || measureErr != nil || warm < 0 || measured <= 0 {
+		return fmt.Errorf("--stretch %q must be WARMUP,MEASURE, two lengths of time such as 400ms,300ms", r.stretch)
+	}
+	r.cell.Stretch = workload.Stretch{Warmup: int64(warm), Measure: int64(measured)}
 	return nil
 }
 

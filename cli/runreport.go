@@ -16,6 +16,7 @@ import (
 // time unless a name says otherwise.
 type runReport struct {
 	Text         string            `json:"-"`
+	Notes        []string          `json:"notes,omitempty"`
 	Metrics      []workload.Metric `json:"metrics"`
 	Figures      []figure          `json:"figures"`
 	EndSeconds   float64           `json:"end_s"`
@@ -30,7 +31,7 @@ type figure struct {
 }
 
 func newRunReport(b workload.Report, r *sim.Result) *runReport {
-	rep := &runReport{Text: b.Text, Metrics: b.Metrics, EndSeconds: seconds(r.End), latencyCount: r.WakeLatency.TotalCount()}
+	rep := &runReport{Text: b.Text, Notes: b.Notes, Metrics: b.Metrics, EndSeconds: seconds(r.End), latencyCount: r.WakeLatency.TotalCount()}
 	add := func(name string, value float64, unit string) {
 		rep.Figures = append(rep.Figures, figure{name, value, unit})
 	}
@@ -69,6 +70,9 @@ func (r *runReport) writeText(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString(r.Text)
 	b.WriteByte('\n')
+	for _, note := range r.Notes {
+		b.WriteString(note + "; what follows counts what was simulated\n")
+	}
 	for _, f := range r.Figures {
 		line := fmt.Sprintf("%-26s %14.*f %s", f.Name, f.precision(), f.Value, f.Unit)
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
@@ -100,7 +104,7 @@ func (r *runReport) writeCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	rows := [][]string{{"name", "value", "unit"}}
 	for _, m := range r.Metrics {
-		rows = append(rows, []string{m.Statistic, decimal(m.Value), m.Unit})
+		rows = append(rows, []string{strings.TrimSpace(m.Statistic + " " + m.Label), decimal(m.Value), m.Unit})
 	}
 	for _, f := range r.Figures {
 		rows = append(rows, []string{f.Name, decimal(f.Value), f.Unit})

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/schedlab/schedlab/sim"
@@ -57,6 +58,20 @@ func TestNoiseYieldsToABusyBenchmark(t *testing.T) {
 	}
 	if share := shareOfOthers(simulateCell(t, noisy(c))); share < 0.005 || share > 0.12 {
 		t.Errorf("the noise had %.1f %% of the CPU time, want a few", 100*share)
+	}
+}
+
+func TestBackgroundJobsDoNotEnd(t *testing.T) {
+	for job, want := range map[string]string{
+		"messaging -l 1": "", "hackbench -g 1": "", "perf-pipe": "", "while1 -n 1": "",
+		"schbench -r 1": "background[0]: schbench ends by itself, so it cannot be a background job",
+	} {
+		c := cellOf("1n2c1t", "while1", "-n", "1", "--time", "0.05")
+		c.Background = []BackgroundJob{{Command: strings.Fields(job)}}
+		err := Simulator{}.Check(&c)
+		if (want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", job, err, want)
+		}
 	}
 }
 

@@ -39,6 +39,10 @@ func (Simulator) Run(ctx context.Context, c *Cell) (*Outcome, error) {
 // that repeats that differ little get the same warning, and one line.
 var unconservedPercents = []int64{50, 40, 30, 20, 10, 5}
 
+// driftPercents are, likewise, the differences between the halves of a measured
+// stretch from which its rate is in doubt.
+var driftPercents = []int64{50, 20, 10}
+
 func outcomeOf(report workload.Report, result *sim.Result) *Outcome {
 	o := &Outcome{Failed: report.Failure, Notes: report.Notes}
 	for _, metric := range report.Metrics {
@@ -47,14 +51,28 @@ func outcomeOf(report workload.Report, result *sim.Result) *Outcome {
 		})
 	}
 	total := result.BusyNS + result.IdleNS
-	for _, percent := range unconservedPercents {
-		if 100*result.UnconservedNS >= percent*max(1, total) {
-			o.Warnings = append(o.Warnings, fmt.Sprintf(
-				"work conservation: at least %d %% of the CPU time was idle while a task that could have used it waited", percent))
-			break
-		}
+	if percent := step(unconservedPercents, 100*result.UnconservedNS/max(1, total)); percent > 0 {
+		o.Warnings = append(o.Warnings, fmt.Sprintf(
+			"work conservation: at least %d %% of the CPU time was idle while a task that could have used it waited", percent))
+	}
+	if result.Stretch == nil {
+		return o
+	}
+	if percent := step(driftPercents, result.Stretch.DriftPercent()); percent > 0 {
+		o.Warnings = append(o.Warnings, fmt.Sprintf(
+			"the stretch was not steady: the rates of its halves differ by at least %d %%; a longer warm-up would help", percent))
 	}
 	return o
+}
+
+// step is the first of the thresholds that a percentage reaches, 0 if none.
+func step(thresholds []int64, percent int64) int64 {
+	for _, t := range thresholds {
+		if percent >= t {
+			return t
+		}
+	}
+	return 0
 }
 
 // Simulation is one cell, ready to run.
@@ -163,7 +181,11 @@ func backgroundScenario(job BackgroundJob, shape workload.Shape) (*workload.Scen
 	if err != nil {
 		return nil, err
 	}
-	return buildScenario(benchmark, job.Cgroup, shape)
+	scenario, err := buildScenario(benchmark, job.Cgroup, shape)
+	if err == nil && scenario.EndsByItself() {
+		err = fmt.Errorf("%s ends by itself, so it cannot be a background job", benchmark.Name())
+	}
+	return scenario, err
 }
 
 func buildScenario(benchmark workload.Benchmark, cgroup string, shape workload.Shape) (*workload.Scenario, error) {

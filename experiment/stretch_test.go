@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/schedlab/schedlab/sim"
 	"github.com/schedlab/schedlab/workload"
 )
 
@@ -96,5 +97,18 @@ func TestOutcomesOfStretchedRuns(t *testing.T) {
 	}
 	if len(o.Notes) != 1 || len(o.Samples) != 7 || o.Samples[6].Label != "99.9th-qrtle-2" || o.Samples[6].Statistic != "Lat" {
 		t.Errorf("notes %q, samples %+v", o.Notes, o.Samples)
+	}
+}
+
+func TestUnsteadyStretchesAreDoubted(t *testing.T) {
+	for _, c := range []struct {
+		messages int64 // 100 of them in the first half
+		want     string
+	}{{205, ""}, {215, "at least 10 %"}, {230, "at least 20 %"}, {400, "at least 50 %"}} {
+		o := outcomeOf(workload.Report{}, &sim.Result{Stretch: &sim.StretchResult{FirstHalf: 100, Messages: c.messages}})
+		warnings := strings.Join(o.Warnings, "\n")
+		if c.want == "" && warnings != "" || !strings.Contains(warnings, c.want) {
+			t.Errorf("100 and then %d messages: warnings %q, want %q", c.messages-100, warnings, c.want)
+		}
 	}
 }

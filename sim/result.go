@@ -43,6 +43,15 @@ type Result struct {
 	Stretch *StretchResult
 }
 
+// WholeCounters are the scheduler's counters for the whole run, scaled where a
+// stretch of it was simulated.
+func (r *Result) WholeCounters() sched.CPUStats {
+	if r.Stretch != nil {
+		return r.Stretch.Whole
+	}
+	return r.Sched
+}
+
 // maxLatency bounds the latency histogram: nothing waits longer than 1000 s.
 const maxLatency = 1_000_000_000_000
 

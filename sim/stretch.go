@@ -10,17 +10,19 @@ import (
 
 // A stretch simulates the beginning of a long benchmark and its end, and
 // measures in between how fast the work goes. When the time to measure is over
-// the loops of all tasks are set to end soon after where the foremost task is;
+// the loops of each group are set to end soon after where its foremost task is;
 // the units of work that are left out count as much time as their messages
-// would have taken at the measured rate. So start, warm-up and the way the
-// last tasks finish are as in the whole run. A run that ends before the
-// measuring does is simply whole.
+// would have taken at the measured rate. So start, warm-up and exits are as in
+// the whole run. What is not: how far the groups drift apart until then, so
+// that at the end of a long run the last ones have the machine for themselves.
+// A run that ends before the measuring does is simply whole.
 type stretch struct {
 	work     *workload.Work
 	spec     workload.Stretch
 	workers  []worker
 	phase    stretchPhase
-	counters sched.CPUStats // at the start of the measuring, later what it counted
+	progress int64          // at the start of the measuring
+	counters sched.CPUStats // at that time, later what was counted since
 	result   StretchResult
 }
 
@@ -35,7 +37,8 @@ type stretchPhase uint8
 const (
 	stretchStarting stretchPhase = iota
 	stretchWarming
-	stretchMeasuring
+	stretchFirstHalf
+	stretchSecondHalf
 	stretchOver
 )
 
@@ -43,11 +46,11 @@ const (
 type StretchResult struct {
 	// From and To bound the time in which the rate was measured.
 	From, To int64
-	// Messages is how many were written in it.
-	Messages int64
-	// SkippedUnits of the benchmark's work, with SkippedMessages writes, were
-	// not simulated.
-	SkippedUnits, SkippedMessages int64
+	// Messages is how many were written in it, FirstHalf how many in its first
+	// half.
+	Messages, FirstHalf int64
+	// SkippedMessages is how many writes of the benchmark were not simulated.
+	SkippedMessages int64
 	// Skipped is the time they would have taken at the measured rate.
 	Skipped int64
 	// Whole is what the scheduler's counters would be for the whole run.
@@ -101,13 +104,17 @@ func (s *stretch) passes(m *Sim) bool {
 	m.now = m.pause
 	switch s.phase {
 	case stretchWarming:
-		s.phase = stretchMeasuring
-		s.result.From, s.result.Messages = m.now, m.progress
+		s.phase = stretchFirstHalf
+		s.result.From, s.progress = m.now, m.progress
 		s.counters = m.counters()
-		m.pause = min(m.limit, m.now+s.spec.Measure)
-	case stretchMeasuring:
+		m.pause = min(m.limit, m.now+(s.spec.Measure+1)/2)
+	case stretchFirstHalf:
+		s.phase = stretchSecondHalf
+		s.result.FirstHalf = m.progress - s.progress
+		m.pause = min(m.limit, s.result.From+s.spec.Measure)
+	case stretchSecondHalf:
 		s.phase = stretchOver
-		s.result.To, s.result.Messages = m.now, m.progress-s.result.Messages
+		s.result.To, s.result.Messages = m.now, m.progress-s.progress
 		before := s.counters
 		s.counters = m.counters()
 		combine(&s.counters, &before, func(now, then int64) int64 { return now - then })
@@ -117,30 +124,38 @@ func (s *stretch) passes(m *Sim) bool {
 	return true
 }
 
-// cut lets the work end soon, two units after the one that the foremost task
-// has completed: it is within the next, and nobody who counts what it does may
-// be past the new end.
+// DriftPercent is how much faster or slower the work went in the second half of
+// the measured time than in the first, in percent of the slower one.
+func (r *StretchResult) DriftPercent() int64 {
+	second := r.Messages - r.FirstHalf
+	slower := min(r.FirstHalf, second)
+	return 100 * (r.Messages - 2*slower) / max(1, slower)
+}
+
+// cut lets the work of each group end soon, two units after the one that its
+// foremost task has completed: that task is within the next, and nobody who
+// counts what it does may be past the new end.
 func (s *stretch) cut() {
 	if s.result.Messages < leastMeasured {
 		return
 	}
-	end := s.foremost() + 2
-	if end >= s.work.Units {
-		return
+	end := s.foremost()
+	for group := range end {
+		end[group] = min(end[group]+2, s.work.Units)
+		s.result.SkippedMessages += (s.work.Units - end[group]) * s.work.Messages
 	}
-	s.result.SkippedUnits = s.work.Units - end
-	s.result.SkippedMessages = s.result.SkippedUnits * s.work.Messages
-	s.result.Skipped = mulDiv(s.result.SkippedMessages, s.result.To-s.result.From, s.result.Messages)
 	for _, w := range s.workers { // tasks that share a program set it alike
-		w.task.prog[w.loop.At].N = end * w.loop.PerUnit
+		w.task.prog[w.loop.At].N = end[w.loop.Group] * w.loop.PerUnit
 	}
+	s.result.Skipped = mulDiv(s.result.SkippedMessages, s.result.To-s.result.From, s.result.Messages)
 }
 
-// foremost is how many units the foremost task has completed.
-func (s *stretch) foremost() int64 {
-	most := int64(0)
-	for _, w := range s.workers {
-		most = max(most, w.completed(s.work.Units))
+// foremost is how many units the foremost task of each group has completed.
+func (s *stretch) foremost() []int64 {
+	most := make([]int64, s.work.Groups)
+	for i := range s.workers {
+		w := &s.workers[i]
+		most[w.loop.Group] = max(most[w.loop.Group], w.completed(s.work.Units))
 	}
 	return most
 }
@@ -156,7 +171,7 @@ func (w *worker) completed(units int64) int64 {
 
 // finish returns the result, nil if the whole run was simulated.
 func (s *stretch) finish(total sched.CPUStats) *StretchResult {
-	if s == nil || s.result.SkippedUnits == 0 {
+	if s == nil || s.result.SkippedMessages == 0 {
 		return nil
 	}
 	r := s.result

@@ -51,7 +51,10 @@ func TestStretchOfASteadyBenchmarkIsExact(t *testing.T) {
 	if r.Stretch == nil || r.End > 40*ms {
 		t.Fatalf("simulated %d ns for a stretch of 30 ms", r.End)
 	}
-	wakeups, want := float64(r.Stretch.Whole.Wakeups), float64(whole.Sched.Wakeups)
+	if drift := r.Stretch.DriftPercent(); drift > 0 {
+		t.Errorf("the halves of a steady stretch differ by %d %%", drift)
+	}
+	wakeups, want := float64(r.WholeCounters().Wakeups), float64(whole.WholeCounters().Wakeups)
 	if math.Abs(wakeups/want-1) > 0.005 {
 		t.Errorf("%v wakeups in the whole run, scaled, want %v within 0.5 %%", wakeups, want)
 	}
@@ -94,9 +97,10 @@ func TestCutRunsEnd(t *testing.T) {
 				t.Errorf("%s %s: the run of 6000 loops was not cut", form, stretch)
 				continue
 			}
-			units := r.Stretch.SkippedUnits
-			if sent := r.Messages - 2*8 - 1; sent != 2*4*4*(6000-units) {
-				t.Errorf("%s %s: %d messages sent in the %d loops that were left", form, stretch, sent, 6000-units)
+			// Besides the data every child writes that it is ready, main the go.
+			sent := r.Messages - 2*8 - 1
+			if want := int64(2*4*4*6000) - r.Stretch.SkippedMessages; sent != want {
+				t.Errorf("%s %s: %d messages were sent, want the %d that were not skipped", form, stretch, sent, want)
 			}
 		}
 	}
@@ -124,6 +128,17 @@ func TestMulDivDoesNotOverflow(t *testing.T) {
 	} {
 		if got := mulDiv(c.a, c.b, c.c); got != c.want {
 			t.Errorf("%d * %d / %d = %d, want %d", c.a, c.b, c.c, got, c.want)
+		}
+	}
+}
+
+func TestDriftComparesTheHalves(t *testing.T) {
+	for _, c := range []struct{ first, all, want int64 }{
+		{100, 200, 0}, {100, 220, 20}, {120, 220, 20}, {0, 10, 1000}, {0, 0, 0},
+	} {
+		r := StretchResult{FirstHalf: c.first, Messages: c.all}
+		if got := r.DriftPercent(); got != c.want {
+			t.Errorf("%d of %d messages in the first half: drift %d %%, want %d", c.first, c.all, got, c.want)
 		}
 	}
 }

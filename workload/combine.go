@@ -56,6 +56,11 @@ func (s *Scenario) AddBackground(other *Scenario) {
 	s.Recorders += other.Recorders
 }
 
+// EndsByItself reports whether the scenario would be over some time if it ran
+// in the background: it has neither work that can go on nor tasks that only a
+// time limit stops.
+func (s *Scenario) EndsByItself() bool { return s.Work == nil && s.TimeLimit == 0 }
+
 // endlessPrograms copies the programs of s and lets its work go on for ever.
 func (s *Scenario) endlessPrograms() []Program {
 	programs := make([]Program, len(s.Programs))

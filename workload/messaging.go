@@ -54,7 +54,7 @@ func (m *messaging) kind() ChannelKind {
 func (m *messaging) build() *Scenario {
 	s := &Scenario{
 		Marks:   2,
-		Work:    &Work{Start: startMark, Units: int64(m.loops), Messages: int64(m.groups) * int64(m.pairs) * int64(m.pairs)},
+		Work:    &Work{Start: startMark, Units: int64(m.loops), Groups: m.groups, Messages: int64(m.pairs) * int64(m.pairs)},
 		Stretch: m.stretch,
 	}
 	for range dataChannels + m.groups*m.pairs {
@@ -67,7 +67,7 @@ func (m *messaging) build() *Scenario {
 			m.addTask(s, m.receiverProgram(first+int32(i)), true)
 		}
 		s.Programs = append(s.Programs, m.senderProgram(first))
-		m.addLoops(s)
+		m.addLoops(s, group)
 		for range m.pairs {
 			m.addTask(s, nil, true)
 		}
@@ -77,10 +77,10 @@ func (m *messaging) build() *Scenario {
 
 // addLoops declares the loops of the group whose programs were added last: its
 // receivers, then the one of its senders.
-func (m *messaging) addLoops(s *Scenario) {
+func (m *messaging) addLoops(s *Scenario, group int) {
 	last := len(s.Programs) - 1
 	for p := last - m.pairs; p <= last; p++ {
-		loop := WorkLoop{Program: int32(p), At: int32(len(s.Programs[p]) - 2), PerUnit: int64(m.pairs)}
+		loop := WorkLoop{Program: int32(p), At: int32(len(s.Programs[p]) - 2), Group: int32(group), PerUnit: int64(m.pairs)}
 		if p == last {
 			loop.PerUnit = 1
 		}

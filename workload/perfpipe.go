@@ -59,7 +59,7 @@ func (p *perfPipe) Build(Shape) (*Scenario, error) {
 
 // work declares the loop that each of the two tasks has.
 func (p *perfPipe) work(programs []Program) *Work {
-	w := &Work{Start: startMark, Units: int64(p.loops), Messages: 2}
+	w := &Work{Start: startMark, Units: int64(p.loops), Groups: 1, Messages: 2}
 	for i, program := range programs {
 		for at, in := range program {
 			if in.Op == OpLoop {

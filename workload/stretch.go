@@ -13,16 +13,19 @@ type Work struct {
 	Start int
 	// Units is how many units there are.
 	Units int64
-	// Messages is how many writes of the benchmark's tasks a unit has.
+	// Groups is how many groups of tasks do that work, each on its own.
+	Groups int
+	// Messages is how many writes the tasks of a group do in a unit.
 	Messages int64
 	// Loops are the loops of all tasks that count units.
 	Loops []WorkLoop
 }
 
-// WorkLoop is an OpLoop that runs PerUnit turns in each unit of work, so that
-// its count is Units times PerUnit.
+// WorkLoop is an OpLoop of the tasks of a group that runs PerUnit turns in each
+// unit of work, so that its count is Units times PerUnit.
 type WorkLoop struct {
 	Program, At int32
+	Group       int32
 	PerUnit     int64
 }
 
@@ -86,6 +89,9 @@ func (s *Scenario) validateWork() error {
 
 func (s *Scenario) validateWorkLoop(l WorkLoop) error {
 	if err := within("program", int64(l.Program), len(s.Programs)); err != nil {
+		return err
+	}
+	if err := within("group", int64(l.Group), s.Work.Groups); err != nil {
 		return err
 	}
 	p := s.Programs[l.Program]

@@ -3,6 +3,8 @@ package workload
 import (
 	"slices"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 // syncBench drives the objects of a scenario by hand.
@@ -297,4 +299,86 @@ func TestFutexRulesByVersion(t *testing.T) {
 			t.Errorf("%s: timer wheel rounds up: %v, want %v", kernel, rules.WheelRoundsUp, want)
 		}
 	}
+}
+
+// Whoever runs when: under a mutex never two tasks at once, and nobody is left
+// asleep in the end. Some wait on a condition inside, until the broadcast of
+// another.
+func TestNoLostWakesUnderAnySchedule(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		kind := rapid.SampledFrom([]SyncKind{Cond, RequeueCond}).Draw(rt, "kind")
+		const mutex, cond, tasks, rounds = 0, 1, 5, 3
+		b := newSyncBench(t, SyncSpec{Kind: Mutex}, SyncSpec{Kind: kind, Mutex: mutex})
+		state := make([]mutexUser, tasks)
+		holder := -1
+		for {
+			var ready []int
+			for i := range state {
+				if !state[i].asleep && state[i].rounds < rounds {
+					ready = append(ready, i)
+				}
+			}
+			if len(ready) == 0 {
+				break
+			}
+			i := rapid.SampledFrom(ready).Draw(rt, "task")
+			u := &state[i]
+			b.woken = nil
+			switch {
+			case u.waits: // woken from the condition, or from the mutex behind it
+				if !b.condWait(cond, TaskID(i), true) {
+					u.waits = false
+					u.enter(rt, &holder, i)
+				} else {
+					u.asleep = true
+				}
+			case !u.inside:
+				u.asleep = b.lock(mutex, TaskID(i), u.resumed)
+				if u.resumed = u.asleep; !u.asleep {
+					u.enter(rt, &holder, i)
+				}
+			case someoneElseRuns(state, i, rounds) && rapid.Bool().Draw(rt, "waits"):
+				holder, u.inside, u.waits, u.asleep = -1, false, true, true
+				b.condWait(cond, TaskID(i), false)
+			default:
+				b.set.Broadcast(cond, &b.out)
+				b.note()
+				holder, u.inside = -1, false
+				u.rounds++
+				b.unlock(mutex)
+			}
+			for _, w := range b.woken {
+				state[w].asleep = false
+			}
+		}
+		for i := range state {
+			if state[i].rounds < rounds {
+				rt.Fatalf("task %d sleeps for ever after %d rounds: %+v", i, state[i].rounds, state)
+			}
+		}
+	})
+}
+
+// mutexUser is where a task of that test stands.
+type mutexUser struct {
+	asleep, resumed, inside, waits bool
+	rounds                         int
+}
+
+// someoneElseRuns reports whether a task besides i has yet to broadcast without
+// having to be woken for it.
+func someoneElseRuns(state []mutexUser, i, rounds int) bool {
+	for j := range state {
+		if j != i && state[j].rounds < rounds && !state[j].waits {
+			return true
+		}
+	}
+	return false
+}
+
+func (u *mutexUser) enter(rt *rapid.T, holder *int, i int) {
+	if *holder >= 0 {
+		rt.Fatalf("task %d is inside while task %d is", i, *holder)
+	}
+	*holder, u.inside = i, true
 }
