@@ -47,7 +47,7 @@ func (s *Scheduler) singleOnReducedCPU(env *balanceEnv) bool {
 func (s *Scheduler) afterFailure(env *balanceEnv, res *passResult) {
 	d, src, rules := env.d, env.src, &s.profile.Balance.active
 	d.balanced.Failed[env.idle]++
-	if env.idle != NewlyIdle {
+	if env.idle != NewlyIdle && !env.has(envLLCPinned) {
 		d.nrBalanceFailed++
 	}
 	if !rules.needed(s, env) {
@@ -68,7 +68,7 @@ func (s *Scheduler) afterFailure(env *balanceEnv, res *passResult) {
 	if src.activeBalance {
 		return
 	}
-	src.activeBalance, src.pushCPU = true, env.owner.cpu
+	src.activeBalance, src.pushCPU, src.pushForLLC = true, env.owner.cpu, env.move == moveLLCTask
 	s.driver.StopperKick(int(src.cpu))
 	res.outcome = passActive
 }
@@ -114,7 +114,10 @@ func (s *Scheduler) pushOne(src, dst *runqueue) {
 		return
 	}
 	env := s.beginPass(dst, d, Idle)
-	env.src, env.flags = src, envActive
+	env.src, env.flags, env.move = src, envActive, moveLoad
+	if src.pushForLLC {
+		env.move = moveLLCTask
+	}
 	t := s.firstMovable(env)
 	if t == nil {
 		return

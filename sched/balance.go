@@ -114,10 +114,11 @@ const (
 	moveLoad moveType = iota
 	moveUtil
 	moveTask
+	moveLLCTask // tasks that prefer the destination's cache
 )
 
 // String returns the word used in reports.
-func (m moveType) String() string { return [...]string{"load", "util", "task"}[m] }
+func (m moveType) String() string { return [...]string{"load", "util", "task", "LLC task"}[m] }
 
 // envFlag is what a pass has learned about affinity, and its mode.
 type envFlag uint8
@@ -128,6 +129,7 @@ const (
 	envDstPinned                      // such a task may run on newDst, in dst's group
 	envNeedBreak                      // give the source's lock back, then go on
 	envActive                         // the stopper pushes: the task may have been running
+	envLLCPinned                      // a task stayed because of its preferred cache
 	envLocked                         // the pass holds the lock of SERIALIZE domains
 )
 
@@ -482,6 +484,10 @@ func (s *Scheduler) busiestQueue(env *balanceEnv, group *CPUGroup) *runqueue {
 		case moveTask:
 			if h := int64(s.tasksOn(rq)); h > most {
 				busiest, most = rq, h
+			}
+		case moveLLCTask:
+			if n := int64(s.prefers(rq, env.dst)); n > most {
+				busiest, most = rq, n
 			}
 		}
 	}

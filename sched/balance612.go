@@ -4,8 +4,7 @@ package sched
 // (mechanisms-modern.md 4). Both know a core with several tasks as a type of
 // group, compare cores and not CPUs when tasks should spread, and do not let
 // the idle half of a busy core balance before an idle core. v7.2's preferred
-// last-level caches, which concern processes with several threads, are not
-// modelled.
+// caches are in llcbalance.go.
 
 var balance612 = func() balanceRules {
 	r := balance61
@@ -25,6 +24,7 @@ var balance72 = func() balanceRules {
 	r.detach.keepsIneligible = true
 	r.newidle.rollsDice = func(d *Domain) bool { return d.newidle.ratio < diceSides }
 	r.nohz.insists = true
+	r.active.needed = activeNeeded72
 	return r
 }()
 
@@ -96,6 +96,8 @@ func busier66(c, b *groupStats, first bool) bool {
 			return c.lessRoomThan(b)
 		}
 		return busierWhenFull(c, b)
+	case groupLLCBalance:
+		return c.prefersDst > b.prefersDst
 	case groupFullyBusy:
 		return busierWhenFull(c, b)
 	case groupHasSpare:

@@ -49,6 +49,7 @@ const (
 	migrateKthread                          // per-CPU kernel thread
 	migratePinned                           // not allowed on the destination
 	migrateRunning
+	migrateLLC // its preferred cache speaks against it
 	migrateHot
 	migrateCold   // moved: nothing speaks against it
 	migrateForced // moved although hot: too many passes have failed
@@ -60,7 +61,7 @@ func (v migrateVerdict) moves() bool { return v >= migrateCold }
 
 // String returns a short phrase for reports.
 func (v migrateVerdict) String() string {
-	return [...]string{"throttled", "delayed", "not eligible", "per-CPU kthread", "not allowed", "running", "cache hot",
+	return [...]string{"throttled", "delayed", "not eligible", "per-CPU kthread", "not allowed", "running", "preferred cache", "cache hot",
 		"cold", "hot, but forced", "active balance"}[v]
 }
 
@@ -81,8 +82,12 @@ func (s *Scheduler) canMigrate(env *balanceEnv, t *Task) migrateVerdict {
 		return migratePinned
 	case env.src.curr == t:
 		return migrateRunning
+	case env.has(envActive) && env.move == moveLLCTask && t.preferredLLC != env.dst.llcID:
+		return migrateLLC
 	case env.has(envActive) && rules.active.ignoresHeat:
 		return migrateActive
+	case s.staysForLLC(env, t):
+		return migrateLLC
 	case !s.cacheHot(env, t):
 		return migrateCold
 	case env.d.nrBalanceFailed > env.d.CacheNiceTries:
@@ -137,6 +142,11 @@ func (s *Scheduler) consider(env *balanceEnv, t *Task) migrateVerdict {
 		env.flags |= envSomePinned
 		if env.idle != NewlyIdle && !env.has(envDstPinned|envActive) {
 			s.findOtherDestination(env, t)
+		}
+	case migrateLLC:
+		env.flags &^= envAllPinned
+		if env.move != moveLLCTask {
+			env.flags |= envLLCPinned
 		}
 	default:
 		env.flags &^= envAllPinned

@@ -84,4 +84,7 @@ type LLCShared struct {
 	NrBusyCPUs   int32
 	HasIdleCores bool
 	NrIdleScan   int32 // SIS_UTIL's budget, written by periodic balancing
+	// Util and Capacity of the cache's CPUs, written by balance passes of the
+	// domain above on kernels with preferred caches; 0 before the first.
+	Util, Capacity int64
 }

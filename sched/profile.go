@@ -41,6 +41,8 @@ type Profile struct {
 	// SlowPublishing: a queue tells its group about its load at most once a
 	// millisecond (v6.7).
 	SlowPublishing bool
+	// PreferredLLC: processes have a preferred last-level cache (llcpref.go).
+	PreferredLLC bool
 }
 
 // profiles lists the kernels in the order of their age.
@@ -191,7 +193,7 @@ var features72 = (features612 | inert72 | Features(NIRate)) &^ Features(DoubleTi
 
 var v72 = Profile{
 	Name:     "v7.2",
-	Summary:  "v7.2: placement and balancing rules without preferred caches; virtual time is still CFS",
+	Summary:  "v7.2: placement and balancing rules with preferred caches; virtual time is still CFS",
 	Known:    features72,
 	Defaults: features72&^offByDefault&^Features(ParanoidAvg) | Features(HRTick, HRTickDL),
 	Inert:    inert72,
@@ -199,6 +201,7 @@ var v72 = Profile{
 	Tunables: tunables612,
 	Topology: topology72, Wake: wake72, SlowPath: slowPath72, Balance: balance72,
 	GroupIdle: true, UtilEst: utilEst72, PlainForkUtil: true, SlowPublishing: true,
+	PreferredLLC: true,
 }
 
 // HasDefault reports whether the feature of that debugfs name is on by default.

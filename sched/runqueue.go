@@ -76,6 +76,7 @@ type runqueue struct {
 	nextBalance   int64 // jiffies
 	activeBalance bool
 	pushCPU       int32
+	pushForLLC    bool // only a task that prefers pushCPU's cache
 
 	capacity     int64 // 1024 = a whole full-speed CPU
 	capacityOrig int64

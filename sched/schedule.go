@@ -19,6 +19,9 @@ func (s *Scheduler) Schedule(now int64, cpu int, block bool) *Task {
 	if block && prev != nil && prev.exiting {
 		s.removeEntityLoad(&prev.se) // dead: it will not come back for its load
 		prev.se.avg.last = neverUpdated
+		if prev.space != nil {
+			prev.space.threads--
+		}
 	}
 	if next == nil {
 		if prev != nil {

@@ -69,6 +69,7 @@ type Scheduler struct {
 	overload bool // some CPU had more than one task: gate of newidle balancing
 	nohz     nohzState
 	lb       balanceState
+	llcs     *llcPreferences // nil: no preferred caches
 
 	work     Work
 	charged  int64 // cost of the work that TakeCost has returned
@@ -102,6 +103,7 @@ func New(cfg Config, driver Driver) (*Scheduler, error) {
 	s.buildCores()
 	s.buildDomains()
 	s.initPlacement()
+	s.initPreferences()
 	s.initNohz()
 	return s, nil
 }
@@ -174,6 +176,10 @@ func (s *Scheduler) InitTask(t *Task, spec TaskSpec) {
 		ID: spec.ID, Ref: spec.Ref, cpu: int32(spec.CPU), policy: spec.Policy, nice: spec.Nice,
 		kthread: spec.Kthread, allowed: spec.Allowed, group: spec.Group,
 		recentUsed: int32(spec.CPU), flipDecay: s.jiffies,
+		space: spec.Space, preferredLLC: noLLC,
+	}
+	if t.space != nil {
+		t.space.threads++
 	}
 	if t.allowed == nil {
 		t.allowed = s.online

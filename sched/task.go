@@ -37,6 +37,9 @@ type Task struct {
 
 	group *TaskGroup
 
+	space        *AddressSpace // nil: not a user task, or nobody cares
+	preferredLLC int32         // llcID of the cache where its process should run, noLLC: anywhere
+
 	allowed  machine.CPUMask // never nil
 	nAllowed int32
 
@@ -68,6 +71,8 @@ type TaskSpec struct {
 	Group   *TaskGroup      // nil: the root group
 	Kthread bool            // per-CPU kernel thread
 	CPU     int             // the CPU it counts as having run on before
+	// Space is shared by the threads of a process; nil: without preferred cache.
+	Space *AddressSpace
 }
 
 // CPU returns the CPU that the task is queued on, or last was.

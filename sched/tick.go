@@ -11,6 +11,7 @@ func (s *Scheduler) Tick(now int64, cpu int) {
 			s.tickEntity(se.cfs, se)
 		}
 	}
+	s.tickSpace(rq)
 	s.triggerBalance(rq)
 }
 
