@@ -12,6 +12,7 @@ var balance612 = func() balanceRules {
 	r.busierAmongEquals = busier66
 	r.elected = electedIdleCore
 	r.balancesCores = true
+	r.nohz.insists = true
 	return r
 }()
 
@@ -23,7 +24,6 @@ var balance72 = func() balanceRules {
 	r.detach.delayedOnlyForLoad = true
 	r.detach.keepsIneligible = true
 	r.newidle.rollsDice = func(d *Domain) bool { return d.newidle.ratio < diceSides }
-	r.nohz.insists = true
 	r.active.needed = activeNeeded72
 	return r
 }()
@@ -35,7 +35,7 @@ func (env *balanceEnv) sharesCore(remote *groupStats) bool {
 }
 
 // electedIdleCore: the first CPU of an idle core, or else the first idle CPU,
-// or else the group's first. Inside a core any idle CPU will do.
+// or else the group's first. (The groups inside a core are single CPUs.)
 func electedIdleCore(s *Scheduler, env *balanceEnv) bool {
 	dst := int(env.dst.cpu)
 	balancers := env.d.Groups.Cap.BalanceMask
@@ -43,7 +43,7 @@ func electedIdleCore(s *Scheduler, env *balanceEnv) bool {
 	for w := range balancers {
 		for word := balancers[w] & env.candidates[w] & s.idle[w]; word != 0; word &= word - 1 {
 			cpu := firstBit(w, word)
-			if env.d.has(FlagShareCPUCapacity) || s.siblingsIdle(cpu) {
+			if s.siblingsIdle(cpu) {
 				return cpu == dst
 			}
 			if firstIdle == noCPU {

@@ -266,14 +266,19 @@ func TestActiveBalanceKeepsPreferences(t *testing.T) {
 		preferred int32
 		src, dst  int64
 		move      moveType
+		alone     bool
 		want      bool
 	}{
-		{"all are where they like to be", 4, 40, 30, moveTask, false},
-		{"but their cache is full", 4, 90, 30, moveTask, true},
-		{"one of them is not", 0, 40, 30, moveTask, true},
-		{"it wants to go: at once", 0, 40, 30, moveLLCTask, true},
+		{"all are where they like to be", 4, 40, 30, moveTask, false, false},
+		{"but their cache is full", 4, 90, 30, moveTask, false, true},
+		{"one of them is not", 0, 40, 30, moveTask, false, true},
+		{"it wants to go: at once", 0, 40, 30, moveLLCTask, false, true},
+		{"a task alone is kept whatever the use", 4, 90, 30, moveTask, true, false},
 	} {
 		l, env, task := llcLab(t, c.preferred)
+		if c.alone {
+			l.deactivateTask(&l.rqs[4], task, dequeueSleep)
+		}
 		l.setPreference(&l.rqs[4], l.rqs[4].curr, 4)
 		*l.rqs[4].llcShared = LLCShared{Util: c.src * 10, Capacity: 1000}
 		*l.rqs[0].llcShared = LLCShared{Util: c.dst * 10, Capacity: 1000}
@@ -285,6 +290,20 @@ func TestActiveBalanceKeepsPreferences(t *testing.T) {
 		}
 		if got := activeNeeded72(l.Scheduler, env); got != c.want {
 			t.Errorf("%s: %v, want %v; task prefers %d", c.name, got, c.want, task.preferredLLC)
+		}
+	}
+}
+
+// A delayed task is counted with what it prefers, but not as one that is where
+// it likes to be.
+func TestDelayedTaskIsNotSatisfied(t *testing.T) {
+	l, _, task := llcLab(t, 4)
+	c := &l.llcs.cpus[4]
+	for _, delayed := range []bool{true, false} {
+		l.SetDelayed(l.now, task, delayed)
+		// Of the two tasks only this one has got a preference so far.
+		if want := map[bool]int32{true: 0, false: 1}[delayed]; c.satisfied != want || c.having != 1 || c.byLLC[1] != 1 {
+			t.Errorf("delayed %v: %d satisfied, %d of %v have a preference", delayed, c.satisfied, c.having, c.byLLC)
 		}
 	}
 }

@@ -378,9 +378,9 @@ func TestFixedDice(t *testing.T) {
 	}
 }
 
-// 4.7: v7.2's idle load balancer goes on while its CPU idles.
+// 4.7: the idle load balancer goes on while its CPU idles.
 func TestIdleBalancerInsists(t *testing.T) {
-	for kernel, want := range map[string]bool{"v6.12": false, "v7.2": true} {
+	for kernel, want := range map[string]bool{"v6.1": false, "v6.12": true, "v7.2": true} {
 		l := newBalanceLab(t, kernel, realMachine())
 		l.rqs[2].nohz.flags, l.rqs[2].needResched = kickBalance, true
 		if got := l.NohzBalance(l.now, 2); got != want {
