@@ -106,13 +106,11 @@ func (s *Scheduler) ActiveBalance(now int64, cpu int) {
 // pushOne moves one task from src to dst, in the lowest domain of dst that
 // holds both.
 func (s *Scheduler) pushOne(src, dst *runqueue) {
-	d := dst.sd
-	for d != nil && !d.Span.Has(int(src.cpu)) {
-		d = d.Parent
-	}
+	d := s.lowestWith(int(dst.cpu), int(src.cpu))
 	if d == nil {
 		return
 	}
+	d.balanced.ActiveTries++
 	env := s.beginPass(dst, d, Idle)
 	env.src, env.flags, env.move = src, envActive, moveLoad
 	if src.pushForLLC {
@@ -125,8 +123,11 @@ func (s *Scheduler) pushOne(src, dst *runqueue) {
 	s.detachTask(env, t)
 	d.nrBalanceFailed = 0
 	d.balanced.ActivePushes++
+	d.balanced.Moved[env.idle]++
 	s.work.RemoteLocks++
 	s.attachTask(dst, t)
+	s.noteMoved(src)
+	s.noteMoved(dst)
 }
 
 // firstMovable returns the first task of the source that may be moved.

@@ -115,6 +115,7 @@ const (
 	moveUtil
 	moveTask
 	moveLLCTask // tasks that prefer the destination's cache
+	numMoveTypes
 )
 
 // String returns the word used in reports.
@@ -225,7 +226,8 @@ func (s *Scheduler) balanceClock() int64 { return s.now + s.elapsed(s.lb.entered
 func (s *Scheduler) rebalance(rq *runqueue, idle IdleType) {
 	rules := &s.profile.Balance.interval
 	next := s.jiffies + 60*s.hz
-	bounded, decayed, stopped := false, false, false
+	bounded, decayed := false, false
+	stopped := s.variants.pull != nil && s.variants.pull.beforeRebalance(s, rq)
 	var totalCost int64
 	for d := rq.sd; d != nil; d = d.Parent {
 		s.work.DomainSteps++
@@ -396,12 +398,15 @@ func (s *Scheduler) tryPull(env *balanceEnv) (res passResult, again bool) {
 	}
 	group := s.profile.Balance.findBusiest(s, env)
 	if group == nil {
+		env.d.balanced.NoBusyGroup[env.idle]++
 		return res, false
 	}
 	env.src = s.busiestQueue(env, group)
 	if env.src == nil {
+		env.d.balanced.NoBusyQueue[env.idle]++
 		return res, false
 	}
+	env.d.balanced.Imbalance[env.idle][env.move] += env.imbalance
 	res.src, res.move, res.imbalance = env.src.cpu, env.move, env.imbalance
 	res.outcome = passFailed
 	env.flags |= envAllPinned

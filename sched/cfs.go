@@ -257,6 +257,9 @@ func (s *Scheduler) pickEntity(cfs *cfsRQ, curr *Entity) *Entity {
 	} else if cfs.last != nil && s.wakeupOK(cfs.last, left) < 1 {
 		chosen = cfs.last
 	}
+	if s.profile.PickDropsBuddies && chosen != nil {
+		dropBuddies(chosen)
+	}
 	return chosen
 }
 

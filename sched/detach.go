@@ -47,6 +47,8 @@ const (
 	migrateDelayed                          // it sleeps, and its load is not wanted
 	migrateIneligible                       // it has had more than its share here
 	migrateKthread                          // per-CPU kernel thread
+	migrateIdleClass                        // a sched-idle pull is after normal tasks
+	migrateLastNormal                       // it would leave a CPU without a normal task for one that has some
 	migratePinned                           // not allowed on the destination
 	migrateRunning
 	migrateLLC // its preferred cache speaks against it
@@ -61,7 +63,8 @@ func (v migrateVerdict) moves() bool { return v >= migrateCold }
 
 // String returns a short phrase for reports.
 func (v migrateVerdict) String() string {
-	return [...]string{"throttled", "delayed", "not eligible", "per-CPU kthread", "not allowed", "running", "preferred cache", "cache hot",
+	return [...]string{"throttled", "delayed", "not eligible", "per-CPU kthread", "idle-class", "last normal task",
+		"not allowed", "running", "preferred cache", "cache hot",
 		"cold", "hot, but forced", "active balance"}[v]
 }
 
@@ -78,6 +81,13 @@ func (s *Scheduler) canMigrate(env *balanceEnv, t *Task) migrateVerdict {
 		return migrateIneligible
 	case t.kthread && rules.detach.kthreadsStay:
 		return migrateKthread
+	}
+	if s.variants.pull != nil {
+		if v := s.variants.pull.refuse(s, env, t); v != migrateCold {
+			return v
+		}
+	}
+	switch {
 	case !t.allowed.Has(int(env.dst.cpu)):
 		return migratePinned
 	case env.src.curr == t:
@@ -137,7 +147,7 @@ func (s *Scheduler) consider(env *balanceEnv, t *Task) migrateVerdict {
 	s.work.TasksExamined++
 	v := s.canMigrate(env, t)
 	switch v {
-	case migrateThrottled, migrateDelayed, migrateIneligible, migrateKthread:
+	case migrateThrottled, migrateDelayed, migrateIneligible, migrateKthread, migrateIdleClass, migrateLastNormal:
 	case migratePinned:
 		env.flags |= envSomePinned
 		if env.idle != NewlyIdle && !env.has(envDstPinned|envActive) {
@@ -150,6 +160,9 @@ func (s *Scheduler) consider(env *balanceEnv, t *Task) migrateVerdict {
 		}
 	default:
 		env.flags &^= envAllPinned
+		if v == migrateForced {
+			env.d.balanced.HotMoved[env.idle]++
+		}
 	}
 	return v
 }
@@ -177,7 +190,10 @@ func (s *Scheduler) pull(env *balanceEnv) int {
 		s.work.RemoteLocks++
 		s.detachTasks(env)
 		moved += len(env.detached)
-		s.attachTasks(env)
+		if len(env.detached) > 0 {
+			s.noteMoved(env.src)
+			s.attachTasks(env)
+		}
 		if env.has(envNeedBreak) {
 			env.flags &^= envNeedBreak
 			continue
@@ -289,13 +305,14 @@ func (s *Scheduler) detachTask(env *balanceEnv, t *Task) {
 // attachTasks queues the detached tasks on the destination, the one detached
 // last first.
 func (s *Scheduler) attachTasks(env *balanceEnv) {
-	if len(env.detached) > 0 && env.dst != env.here {
+	if env.dst != env.here {
 		s.work.RemoteLocks++
 	}
 	for i := len(env.detached) - 1; i >= 0; i-- {
 		s.attachTask(env.dst, env.detached[i])
 		env.detached[i] = nil
 	}
+	s.noteMoved(env.dst)
 }
 
 func (s *Scheduler) attachTask(dst *runqueue, t *Task) {

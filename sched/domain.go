@@ -54,6 +54,8 @@ type Domain struct {
 	newidle         newidleRate
 	nohzIdle        bool
 	balanced        BalanceStats
+	wakeRemote      int64
+	moveAffine      int64
 }
 
 func (d *Domain) has(f DomainFlag) bool { return d.Flags&f != 0 }
@@ -87,4 +89,7 @@ type LLCShared struct {
 	// Util and Capacity of the cache's CPUs, written by balance passes of the
 	// domain above on kernels with preferred caches; 0 before the first.
 	Util, Capacity int64
+
+	Overload OverloadMask // sisfilter.go
+	IdleCPUs IdleMask     // siscore.go
 }

@@ -45,6 +45,9 @@ func (s *Scheduler) checkRunqueue(rq *runqueue) error {
 	if err := rq.checkRunning(); err != nil {
 		return err
 	}
+	if err := s.checkOverloadMask(rq); err != nil {
+		return err
+	}
 	if rq.nr != rq.cfs.h {
 		return fmt.Errorf("nr_running %d but %d tasks below the root queue", rq.nr, rq.cfs.h)
 	}
@@ -170,6 +173,12 @@ func (s *Scheduler) checkQueue(q *cfsRQ) error {
 		last = sl.key
 		sum.add(s, se)
 	}
+	// A wakeup puts nobody further back than its credit, and virtual time does
+	// not pass whoever waits.
+	if left := q.line.leftmost(); left != nil && left.vruntime < q.minVruntime-max(s.tun.Latency, s.tun.MinGranularity) {
+		return fmt.Errorf("an entity waits at vruntime %d, more than any credit behind min_vruntime %d",
+			left.vruntime, q.minVruntime)
+	}
 	if c := q.curr; c != nil && c.onRQ {
 		sum.add(s, c)
 	}
@@ -179,7 +188,39 @@ func (s *Scheduler) checkQueue(q *cfsRQ) error {
 	case sum.load != q.load:
 		return fmt.Errorf("load weight %d, Σ of its entities %d", q.load, sum.load)
 	case sum.h != q.h || sum.hIdle != q.hIdle:
-		return fmt.Errorf("H %d Hidle %d, but below are %d and %d", q.h, q.hIdle, sum.h, sum.hIdle)
+		return fmt.Errorf("counts H %d and Hidle %d, but below are %d and %d", q.h, q.hIdle, sum.h, sum.hIdle)
+	}
+	return nil
+}
+
+// checkOverloadMask compares what a cache's overload mask says with what its
+// CPUs say; the first CPU of the cache is asked for all. CPUs that had counted
+// themselves before the record was made are missing from the count for good,
+// and from the mask until they become overloaded anew (mechanisms.md 10.5
+// example 9).
+func (s *Scheduler) checkOverloadMask(rq *runqueue) error {
+	if s.variants.overload == nil || rq.llcShared == nil || rq.llcID != rq.cpu {
+		return nil
+	}
+	m, said, missing := &rq.llcShared.Overload, int32(0), int32(0)
+	for c := rq.llc.Span.First(); c >= 0; c = rq.llc.Span.Next(c + 1) {
+		switch {
+		case s.rqs[c].overloaded:
+			said++
+			if !m.CPUs.Has(c) {
+				missing++
+			}
+		case m.CPUs.Has(c):
+			return fmt.Errorf("CPU %d is in the overload mask but says it is not overloaded", c)
+		}
+	}
+	switch {
+	case missing > m.Stale:
+		return fmt.Errorf("%d overloaded CPUs are not in the overload mask, %d of them from before it was made", missing, m.Stale)
+	case m.Count != said-m.Stale:
+		return fmt.Errorf("the overload count is %d, but %d CPUs say they are overloaded, %d of them from before it was made", m.Count, said, m.Stale)
+	case !m.CPUs.SubsetOf(rq.llc.Span):
+		return fmt.Errorf("the overload mask holds CPUs of another cache")
 	}
 	return nil
 }

@@ -30,6 +30,9 @@ type Profile struct {
 
 	// GroupIdle: cpu.idle exists, and with it idle-classed entities (v5.15).
 	GroupIdle bool
+	// PickDropsBuddies: a buddy hint is used up by being followed even when it
+	// names what runs already; from v5.14 on only a switch uses it up [M].
+	PickDropsBuddies bool
 	// RunnableLoad: placement and balancing use runnable_load_avg, without
 	// blocked tasks (before v5.5).
 	RunnableLoad bool
@@ -89,7 +92,7 @@ var v414 = Profile{
 	Inert:    inert414,
 	Tunables: tunables414,
 	Topology: topology414, Wake: wake414, SlowPath: slowPath414, Balance: balance414,
-	RunnableLoad: true,
+	RunnableLoad: true, PickDropsBuddies: true,
 }
 
 // v4.14-numa is v4.14 at commit 3fed382b46ba: wake_affine compares NUMA nodes
@@ -102,7 +105,7 @@ var v414numa = Profile{
 	Inert:    inert414,
 	Tunables: tunables414,
 	Topology: topology414, Wake: wake414numa, SlowPath: slowPath414, Balance: balance414,
-	RunnableLoad: true,
+	RunnableLoad: true, PickDropsBuddies: true,
 }
 
 var v510 = Profile{
@@ -114,6 +117,7 @@ var v510 = Profile{
 	Tunables: tunables414,
 	UtilEst:  utilEst510,
 	Topology: topology510, Wake: wake510, SlowPath: slowPath510, Balance: balance510,
+	PickDropsBuddies: true,
 }
 
 var features517 = (inert517 | features510) &^ Features(SISAvgCPU)
@@ -130,10 +134,14 @@ var v517 = Profile{
 	GroupIdle: true,
 }
 
+// features2022 are the patches that were proposed on top of v5.17-tip; none of
+// them is on by default.
+var features2022 = Features(SISFilter, SISFilterV1, SISFilterV3, SISCore, SchedIdleBalance, SchedIdleBalanceV1)
+
 var v517tip = Profile{
 	Name:     "v5.17-tip",
 	Summary:  "tip/sched/core of February 2022: v5.17 with imb_numa_nr, base of the 2022 RFC",
-	Known:    features517,
+	Known:    features517 | features2022,
 	Defaults: features517 &^ offByDefault,
 	Inert:    inert517,
 	Tunables: tunables517,

@@ -70,6 +70,7 @@ type Scheduler struct {
 	nohz     nohzState
 	lb       balanceState
 	llcs     *llcPreferences // nil: no preferred caches
+	variants patchVariants
 
 	work     Work
 	charged  int64 // cost of the work that TakeCost has returned
@@ -100,6 +101,9 @@ func New(cfg Config, driver Driver) (*Scheduler, error) {
 		s.initRunqueue(cpu)
 	}
 	s.idle.CopyFrom(s.online)
+	if err := s.chooseVariants(); err != nil {
+		return nil, err
+	}
 	s.buildCores()
 	s.buildDomains()
 	s.initPlacement()

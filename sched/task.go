@@ -39,6 +39,7 @@ type Task struct {
 
 	space        *AddressSpace // nil: not a user task, or nobody cares
 	preferredLLC int32         // llcID of the cache where its process should run, noLLC: anywhere
+	queuedAt     int64         // ns: since when it has been waiting for its CPU
 
 	allowed  machine.CPUMask // never nil
 	nAllowed int32

@@ -12,6 +12,9 @@ func (s *Scheduler) Tick(now int64, cpu int) {
 		}
 	}
 	s.tickSpace(rq)
+	if v := s.variants.overload; v != nil && (v.idleTicks || rq.curr != nil) {
+		s.updateOverloaded(rq)
+	}
 	s.triggerBalance(rq)
 }
 

@@ -76,15 +76,25 @@ type Sim struct {
 	tasks    []task
 	taskSlab []sched.Task
 	channels []channelState
+	syncs    *workload.Syncs
+	objects  []objectState
 	groups   map[string]*sched.TaskGroup
 	out      workload.Outcome
 
 	queueFree  []int64 // when each run-queue lock is free again
 	marks      []int64
+	recorders  []workload.Recorder
+	rules      workload.Rules
+	stretch    *stretch // nil: the whole run
+	progress   int64    // completed writes of tasks in the foreground
 	foreground int
 	limit      int64
+	pause      int64 // when the main loop must look up, at most limit
 	sampledAt  int64
-	result     Result
+
+	countersEvery, countersAt int64
+
+	result Result
 }
 
 // channelState is a channel with what the cost model remembers of it.
@@ -105,11 +115,12 @@ func New(cfg Config) (*Sim, error) {
 	cfg.Sched.PreemptKernel = cfg.Preemption == PreemptFull || cfg.Preemption == PreemptLazy
 	m := &Sim{
 		costs: cfg.Costs, preemption: cfg.Preemption, hz: cfg.Sched.HZ, check: cfg.Check || alwaysCheck,
-		limit: sc.TimeLimit, result: newResult(), groups: map[string]*sched.TaskGroup{},
+		limit: sc.TimeLimit, result: newResult(), rules: cfg.Rules, groups: map[string]*sched.TaskGroup{},
 	}
 	if m.limit == 0 {
 		m.limit = never
 	}
+	m.pause = m.limit
 	m.buildCPUs(cfg.Sched.Machine, tieOrder(&cfg))
 	s, err := sched.New(cfg.Sched, driver{m})
 	if err != nil {
@@ -121,7 +132,9 @@ func New(cfg Config) (*Sim, error) {
 		return nil, err
 	}
 	m.buildChannels(sc, cfg.Rules)
+	m.buildSyncs(sc)
 	m.buildTasks(sc, cfg.Seed)
+	m.buildStretch(sc)
 	return m, nil
 }
 
@@ -280,7 +293,10 @@ func (m *Sim) Run(ctx context.Context) (*Result, error) {
 			return nil, ctx.Err()
 		}
 		cpu, at := m.queue.next()
-		if at > m.limit {
+		if at > m.pause {
+			if m.stretch.passes(m) {
+				continue
+			}
 			m.now = m.limit
 			break
 		}

@@ -58,7 +58,7 @@ func parseInOrder(s *schema, text []byte, names *Names, e *Event) bool {
 		if !setField(f, slot, text[start:end], names, e) {
 			return false
 		}
-		i = skipSpaces(text, end)
+		i = skipUnit(text, skipSpaces(text, end))
 	}
 	return i == len(text) || s.suffix && isSuffix(text[i:])
 }
@@ -83,6 +83,14 @@ func hasKey(text []byte, i int, name string) bool {
 func skipArrow(text []byte, i int) int {
 	if bytes.HasPrefix(text[i:], []byte("==> ")) {
 		return i + 4
+	}
+	return i
+}
+
+// skipUnit steps over "[ns] " between two fields.
+func skipUnit(text []byte, i int) int {
+	if bytes.HasPrefix(text[i:], []byte("[ns] ")) {
+		return i + len("[ns] ")
 	}
 	return i
 }
@@ -151,13 +159,7 @@ func lastKey(text []byte, f *field, short bool) int {
 // setField reads one value into its slot.
 func setField(f *field, slot int, value []byte, names *Names, e *Event) bool {
 	switch f.typ {
-	case fieldTask:
-		if len(value) > maxComm && f.name != "comm" && f.name != "prev_comm" && f.name != "next_comm" {
-			return false
-		}
-		e.set(slot, int64(names.intern(value)))
-		return true
-	case fieldPath:
+	case fieldTask, fieldPath:
 		e.set(slot, int64(names.intern(value)))
 		return true
 	case fieldState:

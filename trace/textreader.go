@@ -80,7 +80,7 @@ const (
 func (r *textReader) parse(l line, e *Event) lineClass {
 	text := bytes.TrimSuffix(l.text, []byte{'\r'})
 	switch {
-	case l.tooLong:
+	case l.tooLong || bytes.IndexByte(text, 0) >= 0: // no printer prints zero bytes
 		return lineIsBad
 	case len(text) == 0:
 		return lineIsOther
@@ -105,9 +105,12 @@ func (r *textReader) parseEvent(l line, e *Event) lineClass {
 	if record, isPerf := bytes.CutPrefix(h.body, perfRecord); isPerf {
 		return r.parsePerfRecord(record, e)
 	}
-	name, fields := splitName(h.body)
+	name, fields, sampled := splitName(h.body)
 	e.Kind = kindsByEvent[string(name)]
 	if e.Kind == KindOther {
+		if sampled {
+			return lineIsOther
+		}
 		return r.parseOther(name, fields, e)
 	}
 	s := e.Kind.schema()
@@ -135,18 +138,42 @@ func (r *textReader) noteResolution(offset int64) {
 	}
 }
 
+// functionTracer names the events of the function tracer, which prints none.
+const functionTracer = "function"
+
 // splitName cuts "sched:sched_switch: fields" and "sched_switch: fields". Without
-// a name before a colon it is the function tracer's output.
-func splitName(body []byte) (name, fields []byte) {
+// a name before a colon it is the function tracer's output. sampled tells that
+// perf printed a period before the name, as it does for samples of the processor
+// ("250000 cpu-clock:"), which are no events of the kernel.
+func splitName(body []byte) (name, fields []byte, sampled bool) {
 	end := skipWord(body, 0)
+	if allDigits(body[:end]) {
+		if next := skipSpaces(body, end); next < len(body) && endsInColon(body[next:]) {
+			body, sampled = body[next:], true
+			end = skipWord(body, 0)
+		}
+	}
 	if body[end-1] != ':' {
-		return []byte("function"), body
+		return []byte(functionTracer), body, false
 	}
 	name = body[:end-1]
 	if system := bytes.IndexByte(name, ':'); system >= 0 {
 		name = name[system+1:]
+		sampled = sampled && isModifier(name)
 	}
-	return name, body[skipSpaces(body, end):]
+	return name, body[skipSpaces(body, end):], sampled
+}
+
+// isModifier recognises what perf puts behind the name of an event of the
+// processor, as in "cycles:HG"; a tracepoint has its own name there.
+func isModifier(text []byte) bool {
+	return len(text) <= 4 && len(bytes.Trim(text, "ukhGHpPSDIeW")) == 0
+}
+
+// endsInColon reports whether the first word of text ends in a colon.
+func endsInColon(text []byte) bool {
+	end := skipWord(text, 0)
+	return text[end-1] == ':'
 }
 
 // parseOther keeps an event by name.
@@ -272,7 +299,7 @@ func isFrame(text []byte) bool {
 func isStackLine(text []byte) bool {
 	address := text[:skipWord(text, 0)]
 	_, ok := parseHex(address)
-	return ok && len(address) >= 4
+	return ok && len(address) < len(text)
 }
 
 var _ Reader = (*textReader)(nil)
