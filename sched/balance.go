@@ -115,7 +115,8 @@ const (
 	moveUtil
 	moveTask
 	moveLLCTask // tasks that prefer the destination's cache
-	numMoveTypes
+
+	numCountedMoves = moveLLCTask // schedstat has no column for it
 )
 
 // String returns the word used in reports.
@@ -406,7 +407,9 @@ func (s *Scheduler) tryPull(env *balanceEnv) (res passResult, again bool) {
 		env.d.balanced.NoBusyQueue[env.idle]++
 		return res, false
 	}
-	env.d.balanced.Imbalance[env.idle][env.move] += env.imbalance
+	if env.move < numCountedMoves {
+		env.d.balanced.Imbalance[env.idle][env.move] += env.imbalance
+	}
 	res.src, res.move, res.imbalance = env.src.cpu, env.move, env.imbalance
 	res.outcome = passFailed
 	env.flags |= envAllPinned

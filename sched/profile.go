@@ -2,6 +2,7 @@ package sched
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -211,6 +212,10 @@ var v72 = Profile{
 	GroupIdle: true, UtilEst: utilEst72, PlainForkUtil: true, SlowPublishing: true,
 	PreferredLLC: true,
 }
+
+// IsInert reports whether the feature of that debugfs name exists on the kernel
+// but changes nothing in the simulator.
+func (p *Profile) IsInert(name string) bool { return slices.Contains(p.Inert.Names(), name) }
 
 // HasDefault reports whether the feature of that debugfs name is on by default.
 func (p *Profile) HasDefault(name string) bool {
