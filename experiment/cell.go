@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"strconv"
 	"strings"
+
+	"github.com/schedlab/schedlab/workload"
 )
 
 // Cell is one simulation to run.
@@ -20,13 +22,18 @@ type Cell struct {
 	// MachineName is how the experiment spells it.
 	Machine, MachineName                 string
 	Kernel, Preemption, Placement, Costs string // Placement and Costs may be empty; Costs may be a path
-	HZ                                   int    // 100, 250, 300 or 1000
+	// TieBreak says who goes first among events at the same time: "number" (or
+	// empty) the CPU with the lower number, "random" an order drawn from Seed. An
+	// experiment file cannot set it: it is for finding results that hang on it.
+	TieBreak                             string
+	HZ                                   int // 100, 250, 300 or 1000
 	Features                             []string
 	Tunables                             []Tunable // sorted by name
 	Command                              []string  // the benchmark's argv with the row's flags at its end
 	Cgroup                               string    // where the benchmark runs; empty: the root
 	Cgroups                              []CgroupSetting
 	Background                           []BackgroundJob
+	Stretch                              workload.Stretch // how much is simulated at most; zero: the whole run
 	Variant, Benchmark, Environment, Row string
 	Repeat                               int // from 1
 }

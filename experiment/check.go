@@ -60,6 +60,8 @@ func (p *Plan) locate(cell int, field string) position {
 			return at
 		}
 		return b.run.at
+	case "stretch":
+		return x.stretchAt(b)
 	case "cgroup":
 		return e.cgroup.at
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
+
+	"github.com/schedlab/schedlab/internal/suggest"
 )
 
 // text is a scalar of the file and where it stands.
@@ -132,7 +134,7 @@ func (d *decoder) fields(n ast.Node, what string, keys ...string) fields {
 	f := fields{what: what, at: where(n), entries: d.mapping(n, what)}
 	for _, e := range f.entries {
 		if !contains(keys, e.key.value) {
-			d.fail(e.key.at, "unknown key %q in %s; %s", e.key.value, what, didYouMean(e.key.value, keys))
+			d.fail(e.key.at, "unknown key %q in %s; %s", e.key.value, what, suggest.DidYouMean(e.key.value, keys))
 		}
 	}
 	return f
@@ -246,7 +248,7 @@ func (d *decoder) integer(f *fields, key string, low, high int64) number {
 func (d *decoder) oneOf(f *fields, key string, values ...string) text {
 	t := d.optional(f, key)
 	if t.given() && !contains(values, t.value) {
-		d.fail(t.at, "%s is %q; choose %s", key, t.value, enumerate(values))
+		d.fail(t.at, "%s is %q; choose %s", key, t.value, suggest.Enumerate(values))
 	}
 	return t
 }

@@ -38,7 +38,7 @@ func (e *RequestError) Unwrap() error { return e.Err }
 
 // FieldError is how a Runner's Check says which field of a cell it refuses.
 // Field is one of machine, kernel, hz, preemption, placement, costs,
-// features[i], tunables.NAME, run, rows, cgroup, cgroups[i], background[i]; the
+// tie-break, features[i], tunables.NAME, run, rows, cgroup, cgroups[i], background[i]; the
 // indices are those of the Cell.
 type FieldError struct {
 	Field string

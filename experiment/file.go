@@ -1,12 +1,15 @@
 package experiment
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
+
+	"github.com/schedlab/schedlab/internal/suggest"
 )
 
 // Defaults of an experiment file.
@@ -46,6 +49,7 @@ type Experiment struct {
 	seed         uint64
 	quick        *quick
 	published    *publishedSpec
+	stretch      stretchSpec
 	files        []InputFile
 }
 
@@ -85,6 +89,7 @@ type benchmark struct {
 	run     text
 	command []string
 	rows    []rowFlag
+	stretch stretchSpec
 }
 
 // rowFlag is a flag of the benchmark and the values it takes, one row each.
@@ -115,7 +120,8 @@ func Load(path string) (*Experiment, error) {
 
 // pathCause is the error without the path that the caller prints anyway.
 func pathCause(err error) string {
-	if pe, ok := err.(*os.PathError); ok {
+	var pe *os.PathError
+	if errors.As(err, &pe) {
 		return pe.Err.Error()
 	}
 	return err.Error()
@@ -142,7 +148,7 @@ func Parse(name string, data []byte) (*Experiment, error) {
 
 func (d *decoder) experiment(root ast.Node) *Experiment {
 	f := d.fields(root, "the experiment", "machine", "kernel", "hz", "preemption", "costs", "variants", "baseline",
-		"environments", "benchmarks", "repeats", "quick", "published", "seed")
+		"environments", "benchmarks", "repeats", "quick", "published", "seed", "stretch")
 	x := &Experiment{src: d.src, folder: filepath.Dir(d.src.name),
 		machines:   d.texts(&f, "machine"),
 		kernel:     d.optional(&f, "kernel"),
@@ -151,6 +157,7 @@ func (d *decoder) experiment(root ast.Node) *Experiment {
 		costs:      d.optional(&f, "costs"),
 		repeats:    d.repeats(&f, DefaultRepeats),
 		seed:       d.seed(&f),
+		stretch:    d.stretch(&f),
 	}
 	x.variants = d.variants(&f)
 	x.environments = d.environments(&f)
@@ -348,7 +355,7 @@ func (d *decoder) background(n ast.Node, e *environment) backgroundJob {
 func (d *decoder) knownCgroup(group text, e *environment) {
 	if group.given() && group.value != "/" && !contains(e.declared, group.value) {
 		d.fail(group.at, "cgroup %q is not among the cgroups of environment %q; %s", group.value, e.name.value,
-			didYouMean(group.value, append([]string{"/"}, e.declared...)))
+			suggest.DidYouMean(group.value, append([]string{"/"}, e.declared...)))
 	}
 }
 
@@ -377,10 +384,11 @@ func (d *decoder) benchmarks(f *fields) []benchmark {
 }
 
 func (d *decoder) benchmark(n ast.Node) benchmark {
-	f := d.fields(n, "a benchmark", "name", "run", "rows")
+	f := d.fields(n, "a benchmark", "name", "run", "rows", "stretch")
 	b := benchmark{name: d.required(&f, "name"), run: d.required(&f, "run")}
 	b.command = d.command(b.run, "run")
 	b.rows = d.rows(&f)
+	b.stretch = d.stretch(&f)
 	d.distinctRows(b.rows)
 	for _, row := range b.rows {
 		if contains(b.command, row.flag.value) {
@@ -463,6 +471,6 @@ func (d *decoder) baseline(f *fields, variants []variant) int {
 			return i
 		}
 	}
-	d.fail(t.at, "baseline %q is not a variant; %s", t.value, didYouMean(t.value, names))
+	d.fail(t.at, "baseline %q is not a variant; %s", t.value, suggest.DidYouMean(t.value, names))
 	return 0
 }

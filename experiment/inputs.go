@@ -60,9 +60,13 @@ func (x *Experiment) readInput(t text) error {
 	return nil
 }
 
-// isPath tells a file from a preset or spec string.
+// isPath tells a file from a built-in name or a spec string.
 func isPath(name string) bool {
-	return strings.ContainsAny(name, `/\`) || strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")
+	switch filepath.Ext(name) {
+	case ".yaml", ".yml", ".json":
+		return true
+	}
+	return strings.ContainsAny(name, `/\`)
 }
 
 // path is where a named file lies; names that are no paths stay as they are.

@@ -121,6 +121,7 @@ func (p *Plan) add(o origin) {
 		Cgroup:     rootless(e.cgroup.value),
 		Cgroups:    e.cgroupSettings(),
 		Background: e.backgroundJobs(),
+		Stretch:    x.stretchOf(b, p.Quick),
 		Variant:    v.name.value, Benchmark: b.name.value, Environment: e.name.value, Row: r.label, Repeat: o.repeat,
 	})
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
+	"github.com/schedlab/schedlab/internal/suggest"
 	"github.com/schedlab/schedlab/published"
 	"github.com/schedlab/schedlab/stats"
 )
@@ -88,7 +89,7 @@ func (d *decoder) checkMatch(m *match, x *Experiment) {
 
 func (d *decoder) named(t text, what string, names []string) {
 	if t.given() && !contains(names, t.value) {
-		d.fail(t.at, "no %s %q here; %s", what, t.value, didYouMean(t.value, names))
+		d.fail(t.at, "no %s %q here; %s", what, t.value, suggest.DidYouMean(t.value, names))
 	}
 }
 
@@ -97,7 +98,7 @@ func (p *publishedSpec) load(x *Experiment) (InputFile, error) {
 	data, err := p.read(x.folder)
 	if err != nil {
 		return InputFile{}, x.src.errorAt(p.file.at, "published table %q: %v; the embedded ones are %s",
-			p.file.value, err, enumerate(published.Names()))
+			p.file.value, err, suggest.Enumerate(published.Names()))
 	}
 	p.records, err = stats.ReadRecords(p.file.value, bytes.NewReader(data))
 	if err != nil {
@@ -167,7 +168,7 @@ func (p *publishedSpec) checkNames(m *match, src *source) error {
 			}
 		}
 		if len(kept) == 0 {
-			return src.errorAt(c.want.at, "the published table has no %s %q there; %s", c.what, c.want.value, didYouMean(c.want.value, names))
+			return src.errorAt(c.want.at, "the published table has no %s %q there; %s", c.what, c.want.value, suggest.DidYouMean(c.want.value, names))
 		}
 		if c.what != "variant" {
 			records = kept

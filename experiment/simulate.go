@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/schedlab/schedlab/internal/suggest"
 	"github.com/schedlab/schedlab/machine"
 	"github.com/schedlab/schedlab/sched"
 	"github.com/schedlab/schedlab/sim"
@@ -33,23 +34,45 @@ func (Simulator) Run(ctx context.Context, c *Cell) (*Outcome, error) {
 	return outcomeOf(s.Benchmark.Report(&result.Observation), result), nil
 }
 
-// unconservedShare is the share of a run's CPU time above which idle CPUs
-// beside waiting tasks are worth a warning.
-const unconservedShare = 0.05
+// unconservedPercents are the shares of a run's CPU time, largest first, from
+// which idle CPUs beside waiting tasks are worth a warning. They are few, so
+// that repeats that differ little get the same warning, and one line.
+var unconservedPercents = []int64{50, 40, 30, 20, 10, 5}
+
+// driftPercents are, likewise, the differences between the halves of a measured
+// stretch from which its rate is in doubt.
+var driftPercents = []int64{50, 20, 10}
 
 func outcomeOf(report workload.Report, result *sim.Result) *Outcome {
-	o := &Outcome{Failed: report.Failure}
+	o := &Outcome{Failed: report.Failure, Notes: report.Notes}
 	for _, metric := range report.Metrics {
 		o.Samples = append(o.Samples, Sample{
-			Statistic: metric.Statistic, Unit: metric.Unit, Better: metric.Better, Value: metric.Value,
+			Statistic: metric.Statistic, Label: metric.Label, Unit: metric.Unit, Better: metric.Better, Value: metric.Value,
 		})
 	}
 	total := result.BusyNS + result.IdleNS
-	if share := float64(result.UnconservedNS) / float64(max(1, total)); share > unconservedShare {
+	if percent := step(unconservedPercents, 100*result.UnconservedNS/max(1, total)); percent > 0 {
 		o.Warnings = append(o.Warnings, fmt.Sprintf(
-			"work conservation: %.0f %% of the CPU time was idle while a task that could have used it waited", 100*share))
+			"work conservation: at least %d %% of the CPU time was idle while a task that could have used it waited", percent))
+	}
+	if result.Stretch == nil {
+		return o
+	}
+	if percent := step(driftPercents, result.Stretch.DriftPercent()); percent > 0 {
+		o.Warnings = append(o.Warnings, fmt.Sprintf(
+			"the stretch was not steady: the rates of its halves differ by at least %d %%; a longer warm-up would help", percent))
 	}
 	return o
+}
+
+// step is the first of the thresholds that a percentage reaches, 0 if none.
+func step(thresholds []int64, percent int64) int64 {
+	for _, t := range thresholds {
+		if percent >= t {
+			return t
+		}
+	}
+	return 0
 }
 
 // Simulation is one cell, ready to run.
@@ -60,6 +83,9 @@ type Simulation struct {
 
 // Run executes the cell to its end or until ctx is done.
 func (s *Simulation) Run(ctx context.Context) (*sim.Result, error) { return s.sim.Run(ctx) }
+
+// SampleCounters is [sim.Sim.SampleCounters].
+func (s *Simulation) SampleCounters(every int64) { s.sim.SampleCounters(every) }
 
 // NewSimulation builds what a cell describes. A field that cannot be is a
 // *FieldError.
@@ -82,6 +108,9 @@ func NewSimulation(c *Cell) (*Simulation, error) {
 	}
 	if run.Preemption, err = sim.ParsePreemption(c.Preemption); err != nil {
 		return nil, &FieldError{"preemption", err}
+	}
+	if run.ShuffleTies, err = shuffleTies(c.TieBreak); err != nil {
+		return nil, &FieldError{"tie-break", err}
 	}
 	if run.Costs, err = costsOf(c, mach); err != nil {
 		return nil, &FieldError{"costs", err}
@@ -125,12 +154,19 @@ func schedConfig(c *Cell, mach *machine.Machine) (sched.Config, error) {
 // that make repeats differ.
 func scenarioOf(c *Cell, mach *machine.Machine) (workload.Benchmark, *workload.Scenario, error) {
 	shape := workload.Shape{CPUs: mach.NumCPUs(), Nodes: len(mach.Nodes)}
-	benchmark, scenario, err := buildBenchmark(c.Command, c.Cgroup, shape)
+	benchmark, err := workload.Parse(c.Command)
+	if err != nil {
+		return nil, nil, &FieldError{"run", err}
+	}
+	if err := applyStretch(benchmark, c.Stretch); err != nil {
+		return nil, nil, &FieldError{"stretch", err}
+	}
+	scenario, err := buildScenario(benchmark, c.Cgroup, shape)
 	if err != nil {
 		return nil, nil, &FieldError{"run", err}
 	}
 	for i, job := range c.Background {
-		_, beside, err := buildBenchmark(job.Command, job.Cgroup, shape)
+		beside, err := backgroundScenario(job, shape)
 		if err != nil {
 			return nil, nil, &FieldError{fmt.Sprintf("background[%d]", i), err}
 		}
@@ -140,24 +176,48 @@ func scenarioOf(c *Cell, mach *machine.Machine) (workload.Benchmark, *workload.S
 	return benchmark, scenario, nil
 }
 
-func buildBenchmark(argv []string, cgroup string, shape workload.Shape) (workload.Benchmark, *workload.Scenario, error) {
-	benchmark, err := workload.Parse(argv)
+func backgroundScenario(job BackgroundJob, shape workload.Shape) (*workload.Scenario, error) {
+	benchmark, err := workload.Parse(job.Command)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
+	scenario, err := buildScenario(benchmark, job.Cgroup, shape)
+	if err == nil && scenario.EndsByItself() {
+		err = fmt.Errorf("%s ends by itself, so it cannot be a background job", benchmark.Name())
+	}
+	return scenario, err
+}
+
+func buildScenario(benchmark workload.Benchmark, cgroup string, shape workload.Shape) (*workload.Scenario, error) {
 	scenario, err := benchmark.Build(shape)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	scenario.SetCgroup(cgroup)
-	return benchmark, scenario, nil
+	return scenario, nil
 }
 
 func costsOf(c *Cell, mach *machine.Machine) (*sim.Costs, error) {
 	if c.Costs == "" {
 		return sim.CostsFor(mach.Name)
 	}
+	if isPath(c.Costs) {
+		return sim.LoadCostFile(c.Costs)
+	}
 	return sim.LoadCosts(c.Costs)
+}
+
+// TieBreaks are the values of [Cell.TieBreak].
+var TieBreaks = []string{"number", "random"}
+
+func shuffleTies(tieBreak string) (bool, error) {
+	switch tieBreak {
+	case "", "number":
+		return false, nil
+	case "random":
+		return true, nil
+	}
+	return false, fmt.Errorf("there is no tie-break %q; choose %s", tieBreak, suggest.Enumerate(TieBreaks))
 }
 
 func cgroupSettings(c *Cell) ([]sim.CgroupSetting, error) {

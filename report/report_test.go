@@ -278,7 +278,7 @@ func TestHTMLIsSelfContained(t *testing.T) {
 	svg := page[strings.Index(page, "<svg"):strings.Index(page, "</svg>")] + "</svg>"
 	decoder := xml.NewDecoder(strings.NewReader(svg))
 	for {
-		if _, err := decoder.Token(); err == io.EOF {
+		if _, err := decoder.Token(); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
 			t.Fatalf("the chart is no XML: %v\n%s", err, svg)

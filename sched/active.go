@@ -47,7 +47,7 @@ func (s *Scheduler) singleOnReducedCPU(env *balanceEnv) bool {
 func (s *Scheduler) afterFailure(env *balanceEnv, res *passResult) {
 	d, src, rules := env.d, env.src, &s.profile.Balance.active
 	d.balanced.Failed[env.idle]++
-	if env.idle != NewlyIdle {
+	if env.idle != NewlyIdle && !env.has(envLLCPinned) {
 		d.nrBalanceFailed++
 	}
 	if !rules.needed(s, env) {
@@ -68,7 +68,7 @@ func (s *Scheduler) afterFailure(env *balanceEnv, res *passResult) {
 	if src.activeBalance {
 		return
 	}
-	src.activeBalance, src.pushCPU = true, env.owner.cpu
+	src.activeBalance, src.pushCPU, src.pushForLLC = true, env.owner.cpu, env.move == moveLLCTask
 	s.driver.StopperKick(int(src.cpu))
 	res.outcome = passActive
 }
@@ -106,15 +106,16 @@ func (s *Scheduler) ActiveBalance(now int64, cpu int) {
 // pushOne moves one task from src to dst, in the lowest domain of dst that
 // holds both.
 func (s *Scheduler) pushOne(src, dst *runqueue) {
-	d := dst.sd
-	for d != nil && !d.Span.Has(int(src.cpu)) {
-		d = d.Parent
-	}
+	d := s.lowestWith(int(dst.cpu), int(src.cpu))
 	if d == nil {
 		return
 	}
+	d.balanced.ActiveTries++
 	env := s.beginPass(dst, d, Idle)
-	env.src, env.flags = src, envActive
+	env.src, env.flags, env.move = src, envActive, moveLoad
+	if src.pushForLLC {
+		env.move = moveLLCTask
+	}
 	t := s.firstMovable(env)
 	if t == nil {
 		return
@@ -122,8 +123,11 @@ func (s *Scheduler) pushOne(src, dst *runqueue) {
 	s.detachTask(env, t)
 	d.nrBalanceFailed = 0
 	d.balanced.ActivePushes++
+	d.balanced.Moved[env.idle]++
 	s.work.RemoteLocks++
 	s.attachTask(dst, t)
+	s.noteMoved(src)
+	s.noteMoved(dst)
 }
 
 // firstMovable returns the first task of the source that may be moved.

@@ -23,6 +23,7 @@ func (s *Scheduler) wakeAffine(d *Domain, p *Placement) int {
 	s.noteAffine(why)
 	if cpu == p.Here || (why != AffineUndecided && s.profile.Wake.affineCountsPrev) {
 		stats.Affine++
+		d.moveAffine++
 	}
 	return cpu
 }

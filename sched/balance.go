@@ -114,10 +114,13 @@ const (
 	moveLoad moveType = iota
 	moveUtil
 	moveTask
+	moveLLCTask // tasks that prefer the destination's cache
+
+	numCountedMoves = moveLLCTask // schedstat has no column for it
 )
 
 // String returns the word used in reports.
-func (m moveType) String() string { return [...]string{"load", "util", "task"}[m] }
+func (m moveType) String() string { return [...]string{"load", "util", "task", "LLC task"}[m] }
 
 // envFlag is what a pass has learned about affinity, and its mode.
 type envFlag uint8
@@ -128,6 +131,7 @@ const (
 	envDstPinned                      // such a task may run on newDst, in dst's group
 	envNeedBreak                      // give the source's lock back, then go on
 	envActive                         // the stopper pushes: the task may have been running
+	envLLCPinned                      // a task stayed because of its preferred cache
 	envLocked                         // the pass holds the lock of SERIALIZE domains
 )
 
@@ -223,7 +227,8 @@ func (s *Scheduler) balanceClock() int64 { return s.now + s.elapsed(s.lb.entered
 func (s *Scheduler) rebalance(rq *runqueue, idle IdleType) {
 	rules := &s.profile.Balance.interval
 	next := s.jiffies + 60*s.hz
-	bounded, decayed, stopped := false, false, false
+	bounded, decayed := false, false
+	stopped := s.variants.pull != nil && s.variants.pull.beforeRebalance(s, rq)
 	var totalCost int64
 	for d := rq.sd; d != nil; d = d.Parent {
 		s.work.DomainSteps++
@@ -394,11 +399,16 @@ func (s *Scheduler) tryPull(env *balanceEnv) (res passResult, again bool) {
 	}
 	group := s.profile.Balance.findBusiest(s, env)
 	if group == nil {
+		env.d.balanced.NoBusyGroup[env.idle]++
 		return res, false
 	}
 	env.src = s.busiestQueue(env, group)
 	if env.src == nil {
+		env.d.balanced.NoBusyQueue[env.idle]++
 		return res, false
+	}
+	if env.move < numCountedMoves {
+		env.d.balanced.Imbalance[env.idle][env.move] += env.imbalance
 	}
 	res.src, res.move, res.imbalance = env.src.cpu, env.move, env.imbalance
 	res.outcome = passFailed
@@ -482,6 +492,10 @@ func (s *Scheduler) busiestQueue(env *balanceEnv, group *CPUGroup) *runqueue {
 		case moveTask:
 			if h := int64(s.tasksOn(rq)); h > most {
 				busiest, most = rq, h
+			}
+		case moveLLCTask:
+			if n := int64(s.prefers(rq, env.dst)); n > most {
+				busiest, most = rq, n
 			}
 		}
 	}

@@ -4,8 +4,7 @@ package sched
 // (mechanisms-modern.md 4). Both know a core with several tasks as a type of
 // group, compare cores and not CPUs when tasks should spread, and do not let
 // the idle half of a busy core balance before an idle core. v7.2's preferred
-// last-level caches, which concern processes with several threads, are not
-// modelled.
+// caches are in llcbalance.go.
 
 var balance612 = func() balanceRules {
 	r := balance61
@@ -13,6 +12,7 @@ var balance612 = func() balanceRules {
 	r.busierAmongEquals = busier66
 	r.elected = electedIdleCore
 	r.balancesCores = true
+	r.nohz.insists = true
 	return r
 }()
 
@@ -24,7 +24,7 @@ var balance72 = func() balanceRules {
 	r.detach.delayedOnlyForLoad = true
 	r.detach.keepsIneligible = true
 	r.newidle.rollsDice = func(d *Domain) bool { return d.newidle.ratio < diceSides }
-	r.nohz.insists = true
+	r.active.needed = activeNeeded72
 	return r
 }()
 
@@ -35,7 +35,7 @@ func (env *balanceEnv) sharesCore(remote *groupStats) bool {
 }
 
 // electedIdleCore: the first CPU of an idle core, or else the first idle CPU,
-// or else the group's first. Inside a core any idle CPU will do.
+// or else the group's first. (The groups inside a core are single CPUs.)
 func electedIdleCore(s *Scheduler, env *balanceEnv) bool {
 	dst := int(env.dst.cpu)
 	balancers := env.d.Groups.Cap.BalanceMask
@@ -43,7 +43,7 @@ func electedIdleCore(s *Scheduler, env *balanceEnv) bool {
 	for w := range balancers {
 		for word := balancers[w] & env.candidates[w] & s.idle[w]; word != 0; word &= word - 1 {
 			cpu := firstBit(w, word)
-			if env.d.has(FlagShareCPUCapacity) || s.siblingsIdle(cpu) {
+			if s.siblingsIdle(cpu) {
 				return cpu == dst
 			}
 			if firstIdle == noCPU {
@@ -96,6 +96,8 @@ func busier66(c, b *groupStats, first bool) bool {
 			return c.lessRoomThan(b)
 		}
 		return busierWhenFull(c, b)
+	case groupLLCBalance:
+		return c.prefersDst > b.prefersDst
 	case groupFullyBusy:
 		return busierWhenFull(c, b)
 	case groupHasSpare:

@@ -59,12 +59,14 @@ const (
 	VerdictNotAllowed
 	VerdictOtherLLC
 	VerdictCoreBusy
-	VerdictBudget  // the scan budget ran out before this CPU was tested
-	VerdictNotBest // would do, but another was better
+	VerdictBudget   // the scan budget ran out before this CPU was tested
+	VerdictNotBest  // would do, but another was better
+	VerdictFiltered // the SIS filter leaves it out
 	VerdictOtherCluster
 )
 
-var verdictNames = [...]string{"taken", "busy", "not allowed", "other LLC", "core busy", "budget exhausted", "not the best", "other cluster"}
+var verdictNames = [...]string{"taken", "busy", "not allowed", "other LLC", "core busy", "budget exhausted", "not the best",
+	"filtered out", "other cluster"}
 
 // String returns a short phrase for reports.
 func (v Verdict) String() string { return verdictNames[v] }

@@ -30,7 +30,9 @@ func (s *Scheduler) SetDelayed(now int64, t *Task, on bool) {
 	} else {
 		change = -1
 	}
+	s.countPreference(rq, t, -1)
 	t.delayed = on
+	s.countPreference(rq, t, 1)
 	if !on {
 		s.utilEstEnqueue(rq, t)
 	}

@@ -47,8 +47,11 @@ const (
 	migrateDelayed                          // it sleeps, and its load is not wanted
 	migrateIneligible                       // it has had more than its share here
 	migrateKthread                          // per-CPU kernel thread
+	migrateIdleClass                        // a sched-idle pull is after normal tasks
+	migrateLastNormal                       // it would leave a CPU without a normal task for one that has some
 	migratePinned                           // not allowed on the destination
 	migrateRunning
+	migrateLLC // its preferred cache speaks against it
 	migrateHot
 	migrateCold   // moved: nothing speaks against it
 	migrateForced // moved although hot: too many passes have failed
@@ -60,7 +63,8 @@ func (v migrateVerdict) moves() bool { return v >= migrateCold }
 
 // String returns a short phrase for reports.
 func (v migrateVerdict) String() string {
-	return [...]string{"throttled", "delayed", "not eligible", "per-CPU kthread", "not allowed", "running", "cache hot",
+	return [...]string{"throttled", "delayed", "not eligible", "per-CPU kthread", "idle-class", "last normal task",
+		"not allowed", "running", "preferred cache", "cache hot",
 		"cold", "hot, but forced", "active balance"}[v]
 }
 
@@ -77,12 +81,23 @@ func (s *Scheduler) canMigrate(env *balanceEnv, t *Task) migrateVerdict {
 		return migrateIneligible
 	case t.kthread && rules.detach.kthreadsStay:
 		return migrateKthread
+	}
+	if s.variants.pull != nil {
+		if v := s.variants.pull.refuse(s, env, t); v != migrateCold {
+			return v
+		}
+	}
+	switch {
 	case !t.allowed.Has(int(env.dst.cpu)):
 		return migratePinned
 	case env.src.curr == t:
 		return migrateRunning
+	case env.has(envActive) && env.move == moveLLCTask && t.preferredLLC != env.dst.llcID:
+		return migrateLLC
 	case env.has(envActive) && rules.active.ignoresHeat:
 		return migrateActive
+	case s.staysForLLC(env, t):
+		return migrateLLC
 	case !s.cacheHot(env, t):
 		return migrateCold
 	case env.d.nrBalanceFailed > env.d.CacheNiceTries:
@@ -132,14 +147,22 @@ func (s *Scheduler) consider(env *balanceEnv, t *Task) migrateVerdict {
 	s.work.TasksExamined++
 	v := s.canMigrate(env, t)
 	switch v {
-	case migrateThrottled, migrateDelayed, migrateIneligible, migrateKthread:
+	case migrateThrottled, migrateDelayed, migrateIneligible, migrateKthread, migrateIdleClass, migrateLastNormal:
 	case migratePinned:
 		env.flags |= envSomePinned
 		if env.idle != NewlyIdle && !env.has(envDstPinned|envActive) {
 			s.findOtherDestination(env, t)
 		}
+	case migrateLLC:
+		env.flags &^= envAllPinned
+		if env.move != moveLLCTask {
+			env.flags |= envLLCPinned
+		}
 	default:
 		env.flags &^= envAllPinned
+		if v == migrateForced {
+			env.d.balanced.HotMoved[env.idle]++
+		}
 	}
 	return v
 }
@@ -167,7 +190,10 @@ func (s *Scheduler) pull(env *balanceEnv) int {
 		s.work.RemoteLocks++
 		s.detachTasks(env)
 		moved += len(env.detached)
-		s.attachTasks(env)
+		if len(env.detached) > 0 {
+			s.noteMoved(env.src)
+			s.attachTasks(env)
+		}
 		if env.has(envNeedBreak) {
 			env.flags &^= envNeedBreak
 			continue
@@ -279,13 +305,14 @@ func (s *Scheduler) detachTask(env *balanceEnv, t *Task) {
 // attachTasks queues the detached tasks on the destination, the one detached
 // last first.
 func (s *Scheduler) attachTasks(env *balanceEnv) {
-	if len(env.detached) > 0 && env.dst != env.here {
+	if env.dst != env.here {
 		s.work.RemoteLocks++
 	}
 	for i := len(env.detached) - 1; i >= 0; i-- {
 		s.attachTask(env.dst, env.detached[i])
 		env.detached[i] = nil
 	}
+	s.noteMoved(env.dst)
 }
 
 func (s *Scheduler) attachTask(dst *runqueue, t *Task) {

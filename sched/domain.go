@@ -54,6 +54,8 @@ type Domain struct {
 	newidle         newidleRate
 	nohzIdle        bool
 	balanced        BalanceStats
+	wakeRemote      int64
+	moveAffine      int64
 }
 
 func (d *Domain) has(f DomainFlag) bool { return d.Flags&f != 0 }
@@ -84,4 +86,10 @@ type LLCShared struct {
 	NrBusyCPUs   int32
 	HasIdleCores bool
 	NrIdleScan   int32 // SIS_UTIL's budget, written by periodic balancing
+	// Util and Capacity of the cache's CPUs, written by balance passes of the
+	// domain above on kernels with preferred caches; 0 before the first.
+	Util, Capacity int64
+
+	Overload OverloadMask // sisfilter.go
+	IdleCPUs IdleMask     // siscore.go
 }

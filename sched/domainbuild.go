@@ -251,8 +251,10 @@ func (b *domainBuilder) linkSharedRecords() {
 		shared := records[id]
 		if shared == nil {
 			shared = &LLCShared{NrBusyCPUs: rq.llcSize, NrIdleScan: b.rules.firstScanBudget}
+			b.s.initFilterMasks(shared, rq.llc.Span)
 			records[id] = shared
 		}
+		shared.Overload.noteStale(rq)
 		rq.llc.Shared, rq.llcShared = shared, shared
 	})
 }

@@ -30,6 +30,14 @@ const (
 	UtilEstFastup
 	AltPeriod
 	BaseSlice
+	// Patches of the 2022 series that v5.17-tip is the base of (mechanisms.md
+	// 10); a bit switches on one version of one of them.
+	SISFilter
+	SISFilterV1
+	SISFilterV3
+	SISCore
+	SchedIdleBalance
+	SchedIdleBalanceV1
 	NIRandom // newidle balancing rolls dice for each domain
 	NIRate   // and looks at the rate of the passes
 	PlaceLag // the migration filter goes by it; placement by lag belongs to EEVDF
@@ -58,7 +66,10 @@ var featureNames = [numFeatures]string{
 	"GENTLE_FAIR_SLEEPERS", "START_DEBIT", "NEXT_BUDDY", "LAST_BUDDY", "CACHE_HOT_BUDDY",
 	"WAKEUP_PREEMPTION", "TTWU_QUEUE", "SIS_AVG_CPU", "SIS_PROP", "SIS_UTIL", "LB_MIN",
 	"ATTACH_AGE_LOAD", "WA_IDLE", "WA_WEIGHT", "WA_BIAS", "UTIL_EST", "UTIL_EST_FASTUP",
-	"ALT_PERIOD", "BASE_SLICE", "NI_RANDOM", "NI_RATE", "PLACE_LAG",
+	"ALT_PERIOD", "BASE_SLICE",
+	"SIS_FILTER", "SIS_FILTER_V1", "SIS_FILTER_V3", "SIS_CORE",
+	"SCHED_IDLE_BALANCE", "SCHED_IDLE_BALANCE_V1",
+	"NI_RANDOM", "NI_RATE", "PLACE_LAG",
 	"PLACE_DEADLINE_INITIAL", "PLACE_REL_DEADLINE", "RUN_TO_PARITY", "PREEMPT_SHORT", "PICK_BUDDY",
 	"DELAY_DEQUEUE", "DELAY_ZERO", "PARANOID_AVG", "HRTICK", "HRTICK_DL", "DOUBLE_TICK", "NONTASK_CAPACITY",
 	"WARN_DOUBLE_CLOCK", "RT_PUSH_IPI", "RT_RUNTIME_SHARE", "LATENCY_WARN",

@@ -102,14 +102,15 @@ func (s *Scheduler) markIdleQueue(q *cfsRQ, idle bool) {
 		delta = -delta
 	}
 	q.idle = idle
-	if q.se.onRQ {
-		if idle {
-			q.parent.idleNr++
-		} else {
-			q.parent.idleNr--
-		}
+	if !q.se.onRQ {
+		return
 	}
-	for up := q.parent; up != nil && q.se.onRQ; up = up.parent {
+	if idle {
+		q.parent.idleNr++
+	} else {
+		q.parent.idleNr--
+	}
+	for up := q.parent; up != nil; up = up.parent {
 		up.hIdle += delta
 		if up.idle {
 			break
@@ -326,7 +327,7 @@ func (s *Scheduler) SetGroup(now int64, t *Task, g *TaskGroup) {
 		s.activateTask(rq, t, 0)
 	}
 	if running {
-		rq.curr = t
+		rq.curr, rq.arrivedAt = t, now
 		s.setNextUp(&t.se)
 		s.refreshIdle(rq)
 		s.resched(rq)

@@ -11,13 +11,14 @@ const (
 	groupSMTBalance  // several tasks share a core (v6.6)
 	groupAsymPacking // like misfit
 	groupImbalanced  // a lower level could not balance because of affinity
+	groupLLCBalance  // holds tasks that prefer dst's cache (v7.2)
 	groupOverloaded
 	numGroupTypes
 )
 
 // String returns a short phrase for reports.
 func (t groupType) String() string {
-	return [numGroupTypes]string{"has spare", "fully busy", "misfit", "SMT balance", "asym packing", "imbalanced", "overloaded"}[t]
+	return [numGroupTypes]string{"has spare", "fully busy", "misfit", "SMT balance", "asym packing", "imbalanced", "LLC balance", "overloaded"}[t]
 }
 
 // groupStats sums up the CPUs of one group for load balancing and for the slow
@@ -33,8 +34,10 @@ type groupStats struct {
 	h          int32 // Σ H
 	idleCPUs   int32
 	kind       groupType
-	sharesCore bool // a remote core with several tasks, seen by an idle CPU (v6.6)
-	smt        bool // the group is one core with threads
+	sharesCore bool  // a remote core with several tasks, seen by an idle CPU (v6.6)
+	smt        bool  // the group is one core with threads
+	prefersDst int32 // tasks that prefer dst's cache
+	wantsLLC   bool  // and it should take them (v7.2)
 	cores      int32
 }
 
@@ -48,6 +51,8 @@ func (g *groupStats) classify(pct int64, imbalanced bool) groupType {
 	switch {
 	case g.overloaded(pct):
 		return groupOverloaded
+	case g.wantsLLC:
+		return groupLLCBalance
 	case imbalanced:
 		return groupImbalanced
 	case g.sharesCore:

@@ -51,18 +51,18 @@ func (s *Scheduler) initScanAreas(rq *runqueue) {
 	areas[rq.cpu] = []scanArea{newScanArea(cluster.Span), newScanArea(rest)}
 }
 
-// findUsable scans the areas around the target for the first usable CPU that t
-// may use, each in CPU order from `from` on and around; at most tests CPUs are
-// tested.
-func (s *Scheduler) findUsable(t *Task, target, from, tests int) scanResult {
+// findUsable scans the areas around the target for the first usable CPU of set,
+// each in CPU order from `from` on and around; at most tests CPUs are tested.
+// The set is t's affinity, or what a filter leaves of it within that cache.
+func (s *Scheduler) findUsable(t *Task, set machine.CPUMask, target, from, tests int) scanResult {
 	found := scanResult{cpu: noCPU}
 	for i := range s.scratch.areas[target] {
 		area := &s.scratch.areas[target][i]
 		tested := found.tested
 		if s.decision != nil {
-			found = s.findUsableByProbing(t, area, from, tests)
+			found = s.findUsableByProbing(t, set, area, from, tests)
 		} else {
-			found = s.findUsableByWords(t, area, from, tests)
+			found = s.findUsableByWords(t, set, area, from, tests)
 		}
 		tests -= found.tested
 		found.tested += tested
@@ -73,7 +73,7 @@ func (s *Scheduler) findUsable(t *Task, target, from, tests int) scanResult {
 	return found
 }
 
-func (s *Scheduler) findUsableByProbing(t *Task, area *scanArea, from, tests int) scanResult {
+func (s *Scheduler) findUsableByProbing(t *Task, set machine.CPUMask, area *scanArea, from, tests int) scanResult {
 	span, n := area.span, len(s.rqs)
 	found := scanResult{cpu: noCPU}
 	for i := range n {
@@ -81,9 +81,9 @@ func (s *Scheduler) findUsableByProbing(t *Task, area *scanArea, from, tests int
 		if !span.Has(cpu) {
 			continue
 		}
-		allowed := t.allowed.Has(cpu)
+		allowed := set.Has(cpu)
 		if !allowed && !s.profile.Wake.budgetCountsDisallowed {
-			s.note(cpu, RuleIdleCPU, VerdictNotAllowed)
+			s.note(cpu, RuleIdleCPU, whyOutside(t, cpu))
 			continue
 		}
 		if tests == 0 {
@@ -107,13 +107,21 @@ func (s *Scheduler) findUsableByProbing(t *Task, area *scanArea, from, tests int
 	return found
 }
 
-func (s *Scheduler) findUsableByWords(t *Task, area *scanArea, from, tests int) scanResult {
+// whyOutside is the verdict on a CPU that is not in the set of a search.
+func whyOutside(t *Task, cpu int) Verdict {
+	if t.allowed.Has(cpu) {
+		return VerdictFiltered
+	}
+	return VerdictNotAllowed
+}
+
+func (s *Scheduler) findUsableByWords(t *Task, set machine.CPUMask, area *scanArea, from, tests int) scanResult {
 	rules := &s.profile.Wake
 	preempts := rules.preemptsSchedIdle(t)
 	found := scanResult{cpu: noCPU}
 	for walk := wrapFrom(area.words, from); walk.next(); {
 		w := walk.index
-		testable := walk.bits & t.allowed[w]
+		testable := walk.bits & set[w]
 		counted := testable
 		if rules.budgetCountsDisallowed {
 			counted = walk.bits
@@ -160,16 +168,16 @@ type coreResult struct {
 }
 
 // findIdleCore searches the areas around the target for a core whose siblings
-// are all idle. A core is entered at the first of its CPUs that t may use, and
-// only once.
-func (s *Scheduler) findIdleCore(t *Task, target, from int) coreResult {
+// are all idle. A core is entered at the first of its CPUs in set, and only once;
+// all its siblings are looked at then.
+func (s *Scheduler) findIdleCore(t *Task, set machine.CPUMask, target, from int) coreResult {
 	found := coreResult{core: noCPU, single: noCPU}
 	for i := range s.scratch.areas[target] {
 		area := &s.scratch.areas[target][i]
 		if s.decision != nil {
-			s.findIdleCoreByProbing(t, area, from, &found)
+			s.findIdleCoreByProbing(t, set, area, from, &found)
 		} else {
-			s.findIdleCoreByWords(t, area, from, &found)
+			s.findIdleCoreByWords(t, set, area, from, &found)
 		}
 		if found.core != noCPU {
 			return found
@@ -181,7 +189,7 @@ func (s *Scheduler) findIdleCore(t *Task, target, from int) coreResult {
 	return found
 }
 
-func (s *Scheduler) findIdleCoreByProbing(t *Task, area *scanArea, from int, found *coreResult) {
+func (s *Scheduler) findIdleCoreByProbing(t *Task, set machine.CPUMask, area *scanArea, from int, found *coreResult) {
 	n := len(s.rqs)
 	left := area.span.Clone()
 	for i := range n {
@@ -189,8 +197,8 @@ func (s *Scheduler) findIdleCoreByProbing(t *Task, area *scanArea, from int, fou
 		if !left.Has(cpu) {
 			continue
 		}
-		if !t.allowed.Has(cpu) {
-			s.note(cpu, RuleIdleCore, VerdictNotAllowed)
+		if !set.Has(cpu) {
+			s.note(cpu, RuleIdleCore, whyOutside(t, cpu))
 			continue
 		}
 		if s.visitCore(t, cpu, found) {
@@ -203,10 +211,10 @@ func (s *Scheduler) findIdleCoreByProbing(t *Task, area *scanArea, from int, fou
 	}
 }
 
-func (s *Scheduler) findIdleCoreByWords(t *Task, area *scanArea, from int, found *coreResult) {
+func (s *Scheduler) findIdleCoreByWords(t *Task, set machine.CPUMask, area *scanArea, from int, found *coreResult) {
 	words, left := area.words, s.scratch.set
 	for _, w := range words {
-		left[w.index] = w.bits & t.allowed[w.index]
+		left[w.index] = w.bits & set[w.index]
 	}
 	for walk := wrapFrom(words, from); walk.next(); {
 		for here := left[walk.index] & walk.bits; here != 0; here &= left[walk.index] {

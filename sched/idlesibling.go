@@ -1,6 +1,10 @@
 package sched
 
-import "math"
+import (
+	"math"
+
+	"github.com/schedlab/schedlab/machine"
+)
 
 // select_idle_sibling: an idle CPU near the target (mechanisms.md 6.5, 6.7).
 //
@@ -87,7 +91,7 @@ func (s *Scheduler) searchCache(p *Placement, target int) int {
 			}
 		}
 	}
-	return s.searchOnce(p, target, wantCore)
+	return s.searchInside(p, target, wantCore)
 }
 
 // tryShortcuts looks at single CPUs where the wakee would find something of
@@ -255,7 +259,7 @@ func (s *Scheduler) searchThreeTimes(p *Placement, target int) int {
 	}
 	s.sisStats(p).SISDomainSearch++
 	if s.scratch.smt && s.hasIdleCores(target) {
-		if core, _ := s.searchIdleCore(p, target, target); core != noCPU {
+		if core, _ := s.searchIdleCore(p, p.Task.allowed, target, target); core != noCPU {
 			return core
 		}
 	}
@@ -270,6 +274,15 @@ func (s *Scheduler) searchThreeTimes(p *Placement, target int) int {
 	return s.nothingUsable(p, target)
 }
 
+// searchInside searches the target's cache as the kernel does, or as SIS_CORE
+// does.
+func (s *Scheduler) searchInside(p *Placement, target int, wantCore bool) int {
+	if s.variants.core {
+		return s.searchRecorded(p, target, wantCore)
+	}
+	return s.searchOnce(p, target, wantCore)
+}
+
 // searchOnce is select_idle_cpu of v5.17 and v6.1: a search for an idle core,
 // which has no budget but may end with a single usable CPU that it came across,
 // or a scan for any usable CPU. Both start behind the target.
@@ -278,7 +291,15 @@ func (s *Scheduler) searchOnce(p *Placement, target int, wantCore bool) int {
 	if waker.llc == nil {
 		return noCPU
 	}
-	tests := unlimited
+	view := scanView{p.Task.allowed, unlimited}
+	if s.variants.filter != nil {
+		var worthwhile bool
+		if view, worthwhile = s.variants.filter(s, p, target, wantCore); !worthwhile {
+			s.noteBudget(0)
+			return noCPU
+		}
+	}
+	tests := view.limit
 	measured := s.features.Has(SISProp) && !wantCore
 	if measured {
 		s.decayWakeAvgIdle(waker)
@@ -293,14 +314,14 @@ func (s *Scheduler) searchOnce(p *Placement, target int, wantCore bool) int {
 	}
 	if wantCore {
 		s.noteBudget(unlimited)
-		core, single := s.searchIdleCore(p, target, target+1)
+		core, single := s.searchIdleCore(p, view.set, target, target+1)
 		if core == noCPU && single != noCPU {
 			return s.settle(single, RuleIdleCPU)
 		}
 		return core
 	}
 	mark := s.spent()
-	scan := s.scan(p, target, target+1, tests)
+	scan := s.scan(p, view.set, target, target+1, tests)
 	if scan.cutOff {
 		return noCPU // and the statistics stay as they were
 	}
@@ -329,7 +350,7 @@ func (s *Scheduler) scanByAvgIdle(p *Placement, target int) int {
 		tests = proportionalTests(waker, s.rqs[target].llc.SpanWeight, avgIdle)
 	}
 	mark := s.spent()
-	scan := s.scan(p, target, target, tests)
+	scan := s.scan(p, p.Task.allowed, target, target, tests)
 	if scan.cutOff {
 		return noCPU
 	}
@@ -370,10 +391,10 @@ func (s *Scheduler) decayWakeAvgIdle(rq *runqueue) {
 // searchIdleCore looks for a core whose siblings are all idle; a failure takes
 // the hint back that there is one. single is a usable CPU met on the way, for
 // versions that remember one.
-func (s *Scheduler) searchIdleCore(p *Placement, target, from int) (core, single int) {
+func (s *Scheduler) searchIdleCore(p *Placement, set machine.CPUMask, target, from int) (core, single int) {
 	stats := s.sisStats(p)
 	stats.SISCoreSearch++
-	found := s.findIdleCore(p.Task, target, from)
+	found := s.findIdleCore(p.Task, set, target, from)
 	stats.SISScanned += int64(found.visited)
 	s.work.SiblingProbes += int64(found.visited)
 	if found.core != noCPU {
@@ -385,9 +406,9 @@ func (s *Scheduler) searchIdleCore(p *Placement, target, from int) (core, single
 }
 
 // scan looks for a usable CPU in the target's cache and counts the tests.
-func (s *Scheduler) scan(p *Placement, target, from, tests int) scanResult {
+func (s *Scheduler) scan(p *Placement, set machine.CPUMask, target, from, tests int) scanResult {
 	s.noteBudget(tests)
-	found := s.findUsable(p.Task, target, from, tests)
+	found := s.findUsable(p.Task, set, target, from, tests)
 	s.sisStats(p).SISScanned += int64(found.tested)
 	s.work.Probes += int64(found.tested)
 	if found.cpu != noCPU {

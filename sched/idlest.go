@@ -315,17 +315,25 @@ func (s *Scheduler) idlestCPU(g *CPUGroup, t *Task, here int) int {
 	return cpu
 }
 
+// takesSchedIdle reports whether a CPU with idle-class tasks only is as good as
+// any for the task.
+func (s *Scheduler) takesSchedIdle(t *Task) bool {
+	pull := s.variants.pull
+	return s.profile.SlowPath.preemptsSchedIdle(t) &&
+		(pull == nil || !pull.idleTasksIgnoreSchedIdle || !t.hierarchicallyIdle())
+}
+
 func (s *Scheduler) idlestOfSeveral(g *CPUGroup, t *Task, here int) int {
+	takesSchedIdle := s.takesSchedIdle(t)
 	shallowest, leastLoaded := noCPU, here
 	var exit, minLoad int64 = -1, -1 // -1: none yet
-	preempts := s.profile.SlowPath.preemptsSchedIdle(t)
-	lastStamp := int64(-1) // a CPU that never ran anything has stamp 0
+	lastStamp := int64(-1)           // a CPU that never ran anything has stamp 0
 	for w, word := range g.Span {
 		for word &= t.allowed[w]; word != 0; word &= word - 1 {
 			cpu := w<<6 + bits.TrailingZeros64(word)
 			rq := &s.rqs[cpu]
 			s.work.GroupCPUs++
-			if preempts && s.schedIdle.Has(cpu) {
+			if takesSchedIdle && s.schedIdle.Has(cpu) {
 				return cpu
 			}
 			if !s.idle.Has(cpu) {
@@ -358,7 +366,7 @@ func (s *Scheduler) noteIdlest(g *CPUGroup, t *Task, chosen int) {
 			s.note(cpu, RuleSlowIdlest, VerdictNotAllowed)
 		case cpu == chosen:
 			s.note(cpu, RuleSlowIdlest, VerdictTaken)
-			if s.schedIdle.Has(cpu) && s.profile.SlowPath.preemptsSchedIdle(t) {
+			if s.schedIdle.Has(cpu) && s.takesSchedIdle(t) {
 				return // nobody after it was seen
 			}
 		case s.idle.Has(cpu):

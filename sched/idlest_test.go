@@ -165,3 +165,61 @@ func TestStatsWithoutTheTask(t *testing.T) {
 		t.Errorf("sums %+v, want %+v", got, want)
 	}
 }
+
+// v4.14 compares the loads of queued tasks first (7.2). Four CPUs, here is 0,
+// imbalance_pct 117: margin 174, factor 108.
+func TestIdlestGroup414ByLoad(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		runnable, avg [4]int64
+		want          int // CPU of the group, noCPU to stay
+	}{
+		// 1 sets the yardstick 0; 2 is within the margin, with less blocked
+		// load: 100·2000 > 108·500. For 3, 180 < 0 + 174 does not hold: the
+		// yardstick did not become 100 with the choice of 2.
+		{"a second choice by average keeps the yardstick", [4]int64{3000, 0, 100, 180}, [4]int64{3000, 2000, 500, 100}, 2},
+		{"clearly less runnable load replaces it", [4]int64{3000, 400, 100, 200}, [4]int64{3000, 0, 900, 900}, 2},
+		// 200 > 0 + 174, whatever the averages are.
+		{"remote clearly more loaded: stays", [4]int64{0, 200, 200, 200}, [4]int64{9999, 0, 0, 0}, noCPU},
+		// 100 < 100 + 174 and 100·400 < 108·400.
+		{"alike: stays", [4]int64{100, 100, 100, 100}, [4]int64{400, 400, 400, 400}, noCPU},
+		// 100·432 < 108·400 does not hold.
+		{"here heavier on average by the factor: goes", [4]int64{100, 100, 100, 100}, [4]int64{432, 400, 400, 400}, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			lab := newPlacementLab(t, "v4.14", oneCache)
+			for cpu := range 4 {
+				lab.rqs[cpu].cfs.runnableLoadAvg = c.runnable[cpu]
+				lab.rqs[cpu].cfs.avg.loadAvg = c.avg[cpu]
+			}
+			got := noCPU
+			if g := idlestGroup414(lab.Scheduler, lab.rqs[0].sd, &Placement{Task: lab.task(0), Kind: KindFork}, 0); g != nil {
+				got = g.Span.First()
+			}
+			if got != c.want {
+				t.Errorf("group of CPU %d, want %d", got, c.want)
+			}
+		})
+	}
+}
+
+// 7.1: before the sums are taken without a task that has slept, its averages
+// are brought to the time of its old queue; a new task has none to bring.
+func TestSlowPathSyncsTheTasksAverages(t *testing.T) {
+	for kind, synced := range map[Kind]bool{KindWake: true, KindFork: false} {
+		lab := newPlacementLab(t, "v5.17", oneCache)
+		lab.rqs[0].sd.Flags |= FlagBalanceWake
+		const halfLife = 32 << 20 // ns: 32 periods of 2^20
+		lab.rqs[0].cfs.avg.last = halfLife
+		task := lab.task(0)
+		task.se.avg = Avg{last: 0, loadAvg: 1024, loadSum: peltMinDivider}
+		lab.placeByDescent(lab.rqs[0].sd, &Placement{Task: task, Kind: kind})
+		want := int64(1024)
+		if synced {
+			want = 512 // half of it is left after 32 periods
+		}
+		if got := task.se.avg.loadAvg; got < want-1 || got > want {
+			t.Errorf("%v: load average %d, want %d", kind, got, want)
+		}
+	}
+}

@@ -100,11 +100,14 @@ func (s *Scheduler) collectGroup(env *balanceEnv, g *CPUGroup, gs *groupStats) {
 			gs.runnable += s.cpuRunnable(rq)
 			gs.h += s.tasksOn(rq)
 			gs.nr += rq.nr
+			gs.prefersDst += s.prefers(rq, env.dst)
 			if rq.nr > 1 {
 				ds.overload = true
 			}
 		}
 	}
+	s.recordLLCUse(env, g, gs)
+	gs.wantsLLC = gs != &ds.local && s.wantsLLC(env, g, gs)
 	gs.sharesCore = s.profile.Balance.balancesCores && gs != &ds.local && env.sharesCore(gs)
 	gs.kind = gs.classify(env.d.ImbalancePct, g.Cap.Imbalance)
 	if gs.kind == groupOverloaded {
@@ -153,6 +156,8 @@ func (ds *domainStats) unbalanced(env *balanceEnv, siblingDifference differenceR
 		return false
 	case ds.preferSibling && local.kind == groupHasSpare && siblingDifference(env, local, busiest) > 1:
 		return true
+	case ds.preferSibling && local.kind == groupHasSpare && busiest.kind == groupLLCBalance:
+		return true
 	case busiest.kind == groupOverloaded:
 		return true
 	case env.idle == NotIdle:
@@ -182,6 +187,8 @@ func (s *Scheduler) computeImbalance(env *balanceEnv, ds *domainStats) {
 	switch {
 	case busiest.kind == groupImbalanced || busiest.kind == groupSMTBalance:
 		env.move, env.imbalance = moveTask, 1
+	case busiest.kind == groupLLCBalance:
+		env.move, env.imbalance = moveLLCTask, 1
 	case local.kind == groupHasSpare && busiest.kind > groupFullyBusy && !env.d.has(FlagShareLLC):
 		fillSpareCapacity(env, local)
 	case local.kind == groupHasSpare:

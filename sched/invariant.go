@@ -1,6 +1,9 @@
 package sched
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // CheckInvariants verifies that the scheduler's counters equal what they
 // count, that every queued task is in exactly one place, and that virtual time
@@ -42,6 +45,9 @@ func (s *Scheduler) checkRunqueue(rq *runqueue) error {
 	if err := rq.checkRunning(); err != nil {
 		return err
 	}
+	if err := s.checkOverloadMask(rq); err != nil {
+		return err
+	}
 	if rq.nr != rq.cfs.h {
 		return fmt.Errorf("nr_running %d but %d tasks below the root queue", rq.nr, rq.cfs.h)
 	}
@@ -70,11 +76,38 @@ func (s *Scheduler) checkTaskList(rq *runqueue) error {
 	if n != rq.nr {
 		return fmt.Errorf("%d tasks on the migratable list, nr_running %d", n, rq.nr)
 	}
+	if err := s.checkPreferences(rq); err != nil {
+		return err
+	}
 	if delayed != rq.cfs.delayed {
 		return fmt.Errorf("%d delayed tasks on the migratable list, %d counted", delayed, rq.cfs.delayed)
 	}
 	if estimate != rq.utilEst {
 		return fmt.Errorf("util_est %d, Σ of the queued tasks %d", rq.utilEst, estimate)
+	}
+	return nil
+}
+
+// checkPreferences counts what the queued tasks prefer.
+func (s *Scheduler) checkPreferences(rq *runqueue) error {
+	if s.llcs == nil {
+		return nil
+	}
+	having, satisfied := int32(0), int32(0)
+	byLLC := make([]int32, len(s.llcs.first))
+	for t := rq.lruHead; t != nil; t = t.lruNext {
+		if t.preferredLLC == noLLC {
+			continue
+		}
+		having++
+		byLLC[s.llcs.index[t.preferredLLC]]++
+		if t.preferredLLC == rq.llcID && !t.delayed {
+			satisfied++
+		}
+	}
+	if c := &s.llcs.cpus[rq.cpu]; c.having != having || c.satisfied != satisfied || !slices.Equal(c.byLLC, byLLC) {
+		return fmt.Errorf("preferred caches: %d, %d, %v counted, the queued tasks have %d, %d, %v",
+			c.having, c.satisfied, c.byLLC, having, satisfied, byLLC)
 	}
 	return nil
 }
@@ -140,6 +173,12 @@ func (s *Scheduler) checkQueue(q *cfsRQ) error {
 		last = sl.key
 		sum.add(s, se)
 	}
+	// A wakeup puts nobody further back than its credit, and virtual time does
+	// not pass whoever waits.
+	if left := q.line.leftmost(); left != nil && left.vruntime < q.minVruntime-max(s.tun.Latency, s.tun.MinGranularity) {
+		return fmt.Errorf("an entity waits at vruntime %d, more than any credit behind min_vruntime %d",
+			left.vruntime, q.minVruntime)
+	}
 	if c := q.curr; c != nil && c.onRQ {
 		sum.add(s, c)
 	}
@@ -149,7 +188,39 @@ func (s *Scheduler) checkQueue(q *cfsRQ) error {
 	case sum.load != q.load:
 		return fmt.Errorf("load weight %d, Σ of its entities %d", q.load, sum.load)
 	case sum.h != q.h || sum.hIdle != q.hIdle:
-		return fmt.Errorf("H %d Hidle %d, but below are %d and %d", q.h, q.hIdle, sum.h, sum.hIdle)
+		return fmt.Errorf("counts H %d and Hidle %d, but below are %d and %d", q.h, q.hIdle, sum.h, sum.hIdle)
+	}
+	return nil
+}
+
+// checkOverloadMask compares what a cache's overload mask says with what its
+// CPUs say; the first CPU of the cache is asked for all. CPUs that had counted
+// themselves before the record was made are missing from the count for good,
+// and from the mask until they become overloaded anew (mechanisms.md 10.5
+// example 9).
+func (s *Scheduler) checkOverloadMask(rq *runqueue) error {
+	if s.variants.overload == nil || rq.llcShared == nil || rq.llcID != rq.cpu {
+		return nil
+	}
+	m, said, missing := &rq.llcShared.Overload, int32(0), int32(0)
+	for c := rq.llc.Span.First(); c >= 0; c = rq.llc.Span.Next(c + 1) {
+		switch {
+		case s.rqs[c].overloaded:
+			said++
+			if !m.CPUs.Has(c) {
+				missing++
+			}
+		case m.CPUs.Has(c):
+			return fmt.Errorf("CPU %d is in the overload mask but says it is not overloaded", c)
+		}
+	}
+	switch {
+	case missing > m.Stale:
+		return fmt.Errorf("%d overloaded CPUs are not in the overload mask, %d of them from before it was made", missing, m.Stale)
+	case m.Count != said-m.Stale:
+		return fmt.Errorf("the overload count is %d, but %d CPUs say they are overloaded, %d of them from before it was made", m.Count, said, m.Stale)
+	case !m.CPUs.SubsetOf(rq.llc.Span):
+		return fmt.Errorf("the overload mask holds CPUs of another cache")
 	}
 	return nil
 }

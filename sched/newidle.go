@@ -75,6 +75,13 @@ func (s *Scheduler) searchDomains(rq *runqueue, next int64) (pulled int, _ int64
 		mark = s.spent()
 	}
 	var spent int64
+	overloadNearby := false
+	if v := s.variants.pull; v != nil {
+		overloadNearby = v.beforeNewidle(s, rq)
+		if v.chargesNewidle {
+			spent, mark = s.elapsed(mark), s.spent()
+		}
+	}
 	for d := rq.sd; d != nil; d = d.Parent {
 		s.work.DomainSteps++
 		next = min(next, d.lastBalance+s.idleInterval(d))
@@ -86,18 +93,19 @@ func (s *Scheduler) searchDomains(rq *runqueue, next int64) (pulled int, _ int64
 			if skip {
 				continue
 			}
-			pulled = s.balancePass(rq, d, NewlyIdle).moved
+			moved := s.balancePass(rq, d, NewlyIdle).moved
+			pulled += moved
 			cost := s.elapsed(mark)
 			mark = s.spent()
 			s.raiseNewidleCost(d, cost)
-			if cost > 0 && pulled > 0 {
+			if cost > 0 && moved > 0 {
 				s.countNewidle(d, weight)
 			} else if cost > 0 {
 				s.countNewidle(d, 0)
 			}
 			spent += cost
 		}
-		if pulled > 0 || rq.nr > 0 || (rules.seesPending && rq.wakePending) {
+		if s.variants.newidleDone(rq, pulled, overloadNearby) || (rules.seesPending && rq.wakePending) {
 			break
 		}
 	}

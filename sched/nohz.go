@@ -43,9 +43,10 @@ type nohzRules struct {
 	followsIdle bool
 	// onlyLowest asks no other CPU than the lowest tickless one.
 	onlyLowest bool
-	// insists: the idle load balancer goes on while its CPU is idle, also when a
-	// reschedule has been asked for (v7.2). That its start does not look at this
-	// request either is [M].
+	// insists: the idle load balancer starts and goes on while its CPU is idle,
+	// also when a reschedule has been asked for, which may just be how the CPU
+	// was woken (v6.13, commits ea9cffc0a154 and ff47a0acfcce, and the stable
+	// tree of v6.12).
 	insists bool
 }
 

@@ -16,7 +16,7 @@ import (
 //
 //	new machine=NODESxLLCSxCORESxTHREADS kernel=K [features=(F,...)]
 //	busy cpus=(0-3,8) [n=TASKS]       idle-class cpus=(...)      idle cpus=(...)
-//	load cpu=C load=L                 kthread cpu=C (a per-CPU kernel thread runs there)
+//	load cpu=C load=L                 kthread cpu=C [n=TASKS] (a per-CPU kernel thread runs there)
 //	llc cpu=C [idle-cores=BOOL] [nr-idle-scan=N]
 //	avg cpu=C [idle=NS] [wake-idle=NS] [scan-cost=NS]
 //	task [prev=C] [recent=C] [allowed=(...)] [util=U]
@@ -70,7 +70,7 @@ func (f *placementFixture) run(t *testing.T, d *datadriven.TestData) string {
 		f.lab.load(int(number("cpu", 0)), number("load", 0))
 	case "kthread":
 		cpu := int(number("cpu", 0))
-		f.lab.busy(1, cpu)
+		f.lab.busy(int(number("n", 1)), cpu)
 		f.lab.rqs[cpu].curr.kthread = true
 	case "llc":
 		shared := f.lab.rqs[number("cpu", 0)].llcShared
@@ -158,7 +158,7 @@ func (f *placementFixture) place(d *datadriven.TestData) string {
 func writeCandidates(b *strings.Builder, d *Decision) {
 	signs := map[Verdict]string{
 		VerdictTaken: "+", VerdictBusy: "-", VerdictNotAllowed: "!", VerdictOtherLLC: "/",
-		VerdictCoreBusy: "#", VerdictBudget: "?", VerdictNotBest: "=",
+		VerdictCoreBusy: "#", VerdictBudget: "?", VerdictNotBest: "=", VerdictFiltered: "o",
 	}
 	last := RuleNone
 	for _, c := range d.Candidates {

@@ -2,6 +2,7 @@ package sched
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -33,6 +34,9 @@ type Profile struct {
 	// ThrottlesTasks: a group out of quota loses its tasks one by one, each at
 	// its return to user mode, instead of all at once (v6.18 [M], v7.2 [V]).
 	ThrottlesTasks bool
+	// PickDropsBuddies: a buddy hint is used up by being followed even when it
+	// names what runs already; from v5.14 on only a switch uses it up [M].
+	PickDropsBuddies bool
 	// RunnableLoad: placement and balancing use runnable_load_avg, without
 	// blocked tasks (before v5.5).
 	RunnableLoad bool
@@ -44,6 +48,8 @@ type Profile struct {
 	// SlowPublishing: a queue tells its group about its load at most once a
 	// millisecond (v6.7).
 	SlowPublishing bool
+	// PreferredLLC: processes have a preferred last-level cache (llcpref.go).
+	PreferredLLC bool
 }
 
 // profiles lists the kernels in the order of their age.
@@ -90,7 +96,7 @@ var v414 = Profile{
 	Inert:    inert414,
 	Tunables: tunables414,
 	Topology: topology414, Wake: wake414, SlowPath: slowPath414, Balance: balance414,
-	RunnableLoad: true,
+	RunnableLoad: true, PickDropsBuddies: true,
 }
 
 // v4.14-numa is v4.14 at commit 3fed382b46ba: wake_affine compares NUMA nodes
@@ -103,7 +109,7 @@ var v414numa = Profile{
 	Inert:    inert414,
 	Tunables: tunables414,
 	Topology: topology414, Wake: wake414numa, SlowPath: slowPath414, Balance: balance414,
-	RunnableLoad: true,
+	RunnableLoad: true, PickDropsBuddies: true,
 }
 
 var v510 = Profile{
@@ -115,6 +121,7 @@ var v510 = Profile{
 	Tunables: tunables414,
 	UtilEst:  utilEst510,
 	Topology: topology510, Wake: wake510, SlowPath: slowPath510, Balance: balance510,
+	PickDropsBuddies: true,
 }
 
 var features517 = (inert517 | features510) &^ Features(SISAvgCPU)
@@ -131,10 +138,14 @@ var v517 = Profile{
 	GroupIdle: true,
 }
 
+// features2022 are the patches that were proposed on top of v5.17-tip; none of
+// them is on by default.
+var features2022 = Features(SISFilter, SISFilterV1, SISFilterV3, SISCore, SchedIdleBalance, SchedIdleBalanceV1)
+
 var v517tip = Profile{
 	Name:     "v5.17-tip",
 	Summary:  "tip/sched/core of February 2022: v5.17 with imb_numa_nr, base of the 2022 RFC",
-	Known:    features517,
+	Known:    features517 | features2022,
 	Defaults: features517 &^ offByDefault,
 	Inert:    inert517,
 	Tunables: tunables517,
@@ -194,15 +205,20 @@ var features72 = (features612 | inert72 | Features(NIRate)) &^ Features(DoubleTi
 
 var v72 = Profile{
 	Name:     "v7.2",
-	Summary:  "v7.2: placement and balancing rules without preferred caches; virtual time is still CFS",
+	Summary:  "v7.2: placement and balancing rules with preferred caches; virtual time is still CFS",
 	Known:    features72,
 	Defaults: features72&^offByDefault&^Features(ParanoidAvg) | Features(HRTick, HRTickDL),
 	Inert:    inert72,
 	Borrowed: timeOf517,
 	Tunables: tunables612,
 	Topology: topology72, Wake: wake72, SlowPath: slowPath72, Balance: balance72,
-	GroupIdle: true, UtilEst: utilEst72, PlainForkUtil: true, SlowPublishing: true, ThrottlesTasks: true,
+	GroupIdle: true, UtilEst: utilEst72, PlainForkUtil: true, SlowPublishing: true,
+	PreferredLLC: true, ThrottlesTasks: true,
 }
+
+// IsInert reports whether the feature of that debugfs name exists on the kernel
+// but changes nothing in the simulator.
+func (p *Profile) IsInert(name string) bool { return slices.Contains(p.Inert.Names(), name) }
 
 // HasDefault reports whether the feature of that debugfs name is on by default.
 func (p *Profile) HasDefault(name string) bool {

@@ -33,6 +33,12 @@ type Placement struct {
 	StayHere bool
 }
 
+// AddWork counts work that a [PlacementRule] did outside the scheduler's own
+// methods: the CPUs that it looked at, the locks that it would take. What is
+// not counted is free, and a comparison with the kernel's rule then means
+// nothing.
+func (s *Scheduler) AddWork(w *Work) { s.work.add(w) }
+
 // customPlacement asks the configured rule. In the record it counts as the
 // kernel's choice when the rule took what [Scheduler.KernelPlacement] said.
 func (s *Scheduler) customPlacement(p *Placement) int {

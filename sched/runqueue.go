@@ -79,6 +79,7 @@ type runqueue struct {
 	nextBalance   int64 // jiffies
 	activeBalance bool
 	pushCPU       int32
+	pushForLLC    bool // only a task that prefers pushCPU's cache
 
 	capacity     int64 // 1024 = a whole full-speed CPU
 	capacityOrig int64
@@ -91,6 +92,11 @@ type runqueue struct {
 	clusterID int32 // llcID where no cluster has a domain
 	llcShared *LLCShared
 	numa      *Domain // lowest NUMA domain
+
+	arrivedAt   int64 // ns: when the running task got the CPU
+	overloaded  bool  // what the cache's overload mask was told last
+	scanCores   bool  // SIS_CORE: the next scan from here looks at whole cores
+	pulledUntil int64 // ns: until then a sched-idle pull holds on to this CPU
 
 	nohz              nohzCPU
 	loadHistory       loadHistory // v4.14

@@ -12,19 +12,32 @@ func (s *Scheduler) Schedule(now int64, cpu int, block bool) *Task {
 	}
 	next := s.pickNext(rq, prev)
 	rq.needResched = false
+	rq.stats.Schedules++
 	if next != prev {
 		rq.stats.Switches++
+		if prev != nil {
+			rq.depart(prev, now)
+		}
+		if next != nil {
+			rq.arrive(next, now)
+		}
 	}
 	rq.curr = next
 	if block && prev != nil && prev.exiting {
 		s.removeEntityLoad(&prev.se) // dead: it will not come back for its load
 		prev.se.avg.last = neverUpdated
+		if prev.space != nil {
+			prev.space.threads--
+		}
 	}
 	if next == nil {
 		if prev != nil {
 			rq.stats.SchedIdle++
 		}
 		s.refreshIdle(rq)
+		if s.variants.core {
+			s.recordIdleCPU(rq)
+		}
 		s.updateIdleCore(rq)
 	} else {
 		s.refreshIdle(rq)
@@ -36,6 +49,9 @@ func (s *Scheduler) Schedule(now int64, cpu int, block bool) *Task {
 func (s *Scheduler) pickNext(rq *runqueue, prev *Task) *Task {
 	if rq.cfs.nr == 0 {
 		if pulled := s.newidleBalance(rq); pulled <= 0 || rq.cfs.nr == 0 {
+			if s.variants.overload != nil {
+				s.updateOverloaded(rq)
+			}
 			if prev != nil {
 				s.putUp(&prev.se)
 			}
@@ -114,6 +130,7 @@ func (s *Scheduler) putCurrent(rq *runqueue) {
 		return
 	}
 	s.putUp(&rq.curr.se)
+	rq.depart(rq.curr, s.now)
 	rq.curr = nil
 	s.refreshIdle(rq)
 }
@@ -124,6 +141,7 @@ func (s *Scheduler) Yield(now int64, cpu int) {
 	s.setNow(now)
 	rq := &s.rqs[cpu]
 	curr := rq.curr
+	rq.stats.Yields++
 	if curr == nil || rq.nr == 1 {
 		return
 	}

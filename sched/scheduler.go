@@ -71,6 +71,8 @@ type Scheduler struct {
 	overload bool // some CPU had more than one task: gate of newidle balancing
 	nohz     nohzState
 	lb       balanceState
+	llcs     *llcPreferences // nil: no preferred caches
+	variants patchVariants
 
 	work     Work
 	charged  int64 // cost of the work that TakeCost has returned
@@ -101,9 +103,13 @@ func New(cfg Config, driver Driver) (*Scheduler, error) {
 		s.initRunqueue(cpu)
 	}
 	s.idle.CopyFrom(s.online)
+	if err := s.chooseVariants(); err != nil {
+		return nil, err
+	}
 	s.buildCores()
 	s.buildDomains()
 	s.initPlacement()
+	s.initPreferences()
 	s.initNohz()
 	return s, nil
 }
@@ -177,6 +183,10 @@ func (s *Scheduler) InitTask(t *Task, spec TaskSpec) {
 		ID: spec.ID, Ref: spec.Ref, cpu: int32(spec.CPU), policy: spec.Policy, nice: spec.Nice,
 		kthread: spec.Kthread, allowed: spec.Allowed, group: spec.Group,
 		recentUsed: int32(spec.CPU), flipDecay: s.jiffies,
+		space: spec.Space, preferredLLC: noLLC,
+	}
+	if t.space != nil {
+		t.space.threads++
 	}
 	if t.allowed == nil {
 		t.allowed = s.online

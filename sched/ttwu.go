@@ -26,6 +26,8 @@ func (s *Scheduler) Wake(now int64, here int, t *Task, sync bool) int {
 	stats.Wakeups++
 	if cpu == here {
 		stats.WakeupsLocal++
+	} else if d := s.lowestWith(here, cpu); d != nil {
+		d.wakeRemote++
 	}
 	migrated := cpu != prev
 	if migrated {
@@ -41,6 +43,16 @@ func (s *Scheduler) Wake(now int64, here int, t *Task, sync bool) int {
 	}
 	s.finishWakeup(&s.rqs[cpu], t, migrated)
 	return cpu
+}
+
+// lowestWith returns the lowest domain of a CPU that holds another one, nil if
+// none does.
+func (s *Scheduler) lowestWith(cpu, other int) *Domain {
+	d := s.rqs[cpu].sd
+	for d != nil && !d.Span.Has(other) {
+		d = d.Parent
+	}
+	return d
 }
 
 func (s *Scheduler) appendWakeList(rq *runqueue, t *Task, sync, migrated bool) {
@@ -170,6 +182,7 @@ func (s *Scheduler) Exec(now int64, cpu int) int {
 // activateTask queues a task on a CPU and counts it on every level.
 func (s *Scheduler) activateTask(rq *runqueue, t *Task, flags enqueueFlag) {
 	s.utilEstEnqueue(rq, t)
+	t.queuedAt = s.now
 	idle := int32(0)
 	if t.policy == PolicyIdle {
 		idle = 1
@@ -226,6 +239,7 @@ func (cfs *cfsRQ) count(sign, idle int32, t *Task) int32 {
 // deactivateTask takes a task off its CPU.
 func (s *Scheduler) deactivateTask(rq *runqueue, t *Task, flags enqueueFlag) {
 	s.utilEstDequeue(rq, t)
+	rq.leaveQueue(t, s.now)
 	wasSchedIdle := rq.schedIdle()
 	sleep := flags&dequeueSleep != 0
 	idle := int32(0)

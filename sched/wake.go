@@ -19,107 +19,10 @@ import "github.com/schedlab/schedlab/machine"
 // Forks and execs have no cache worth staying for. They take the slow path
 // (idlest.go), which descends from the widest domain to the idlest CPU.
 //
-// What differs between kernel versions is in [wakeRules] and slowPathRules.
+// What differs between kernel versions is data: wakeRules at the end of this
+// file, slowPathRules in idlest.go.
 // Asymmetric CPU capacities and energy-aware placement are left out: every
 // rule here is the one for symmetric machines.
-
-// wakeRules says how a kernel version places wakeups. Each field is a variant
-// that the named file describes.
-type wakeRules struct {
-	affine      affineRule      // affine.go
-	idleSibling idleSiblingRule // idlesibling.go
-	recent      recentRule      // idlesibling.go; nil before v4.16
-	coreIdle    coreRule        // idlescan.go
-
-	// affineCountsPrev: a wake_affine that decides for prev counts as an
-	// affine move, too.
-	affineCountsPrev bool
-	// wakerMarksHere: after an affine wakeup the waker's own recent_used_cpu
-	// becomes the CPU it runs on.
-	wakerMarksHere bool
-	// takesSchedIdle: a CPU that runs only idle-class tasks is as good as an
-	// idle one (v5.4).
-	takesSchedIdle bool
-	// idleTasksWait: but not for a wakee that is SCHED_IDLE itself (v7.2).
-	idleTasksWait bool
-	// budgetCountsDisallowed: the scan walks the whole cache domain, and CPUs
-	// outside the wakee's affinity use up its budget.
-	budgetCountsDisallowed bool
-	// coreStopsAtBusy: in the search for an idle core the first busy sibling
-	// settles that a core is not idle, always.
-	coreStopsAtBusy bool
-	// siblingsSkipSelf: the SMT check leaves out the CPU whose siblings it
-	// looks at.
-	siblingsSkipSelf bool
-
-	queueRemotely remoteRule // remotequeue.go
-}
-
-var wake414 = wakeRules{
-	affine:                 affine414,
-	idleSibling:            idleSibling414,
-	coreIdle:               coreIdle414,
-	budgetCountsDisallowed: true,
-	queueRemotely:          queueToOtherCache,
-}
-
-var wake414numa = wakeRules{
-	affine:                 affineByNodes,
-	idleSibling:            idleSibling414,
-	coreIdle:               coreIdle414,
-	budgetCountsDisallowed: true,
-	queueRemotely:          queueToOtherCache,
-}
-
-var wake510 = wakeRules{
-	affine:           affine510,
-	idleSibling:      idleSibling510,
-	recent:           recentKeptUntilUsed,
-	coreIdle:         coreIdle510,
-	coreStopsAtBusy:  true,
-	affineCountsPrev: true,
-	wakerMarksHere:   true,
-	takesSchedIdle:   true,
-	queueRemotely:    queueToOtherCacheOrSwitching,
-}
-
-var wake517 = wakeRules{
-	affine:           affine517,
-	idleSibling:      idleSibling517,
-	recent:           recentRotatedSlip,
-	coreIdle:         coreIdle517,
-	affineCountsPrev: true,
-	takesSchedIdle:   true,
-	queueRemotely:    queueToOtherCacheOrSwitching,
-}
-
-var wake61 = wakeRules{
-	affine:           affine517,
-	idleSibling:      idleSibling517,
-	recent:           recentRotated,
-	coreIdle:         coreIdle517,
-	takesSchedIdle:   true,
-	siblingsSkipSelf: true,
-	queueRemotely:    queueToOtherCacheOrEmpty,
-}
-
-// wake612 is v6.12: clusters (cluster.go) and, in affine.go, what delayed tasks
-// mean for a sync waker. The rest is v6.1.
-var wake612 = wakeRules{
-	affine:           affine517,
-	idleSibling:      idleSiblingOfClusters,
-	recent:           recentRotated,
-	coreIdle:         coreIdle517,
-	takesSchedIdle:   true,
-	siblingsSkipSelf: true,
-	queueRemotely:    queueToOtherCacheOrEmpty,
-}
-
-var wake72 = func() wakeRules {
-	r := wake612
-	r.idleTasksWait = true
-	return r
-}()
 
 // selectCPU chooses the CPU of a task that is woken, forked or execs
 // [select_task_rq]. A task that may use only one CPU is not placed at all: it
@@ -275,71 +178,100 @@ func firstInBoth(a, b machine.CPUMask) int {
 // wakee stack on a per-CPU kernel thread asks (mechanisms.md 6.5 step 3).
 func (s *Scheduler) InInterrupt(on bool) { s.scratch.inInterrupt = on }
 
-// placementScratch is what placement keeps between calls: tables derived from
-// the machine when the scheduler is built, and buffers.
-type placementScratch struct {
-	request     Placement       // the placement in progress
-	set         machine.CPUMask // CPUs left to visit in a search for an idle core
-	inInterrupt bool
+// wakeRules says how a kernel version places wakeups. Each field is a variant
+// that the named file describes.
+type wakeRules struct {
+	affine      affineRule      // affine.go
+	idleSibling idleSiblingRule // idlesibling.go
+	recent      recentRule      // idlesibling.go; nil before v4.16
+	coreIdle    coreRule        // idlescan.go
 
-	smt       bool         // some core has several threads [sched_smt_present]
-	clusters  bool         // some domain is a cluster's [sched_cluster_active]
-	coreWords [][]maskWord // core by CPU
-	siblings  [][]int32    // SMT siblings by CPU, itself included, in order
-	areas     [][]scanArea // what to scan around a target, by CPU
-	nodeOf    []int32      // index into machine.Nodes by CPU, -1 when offline
-	idleTasks []Task       // what wakes when an interrupt does on an idle CPU
+	// affineCountsPrev: a wake_affine that decides for prev counts as an
+	// affine move, too.
+	affineCountsPrev bool
+	// wakerMarksHere: after waking a task that could have been drawn to it, the
+	// waker's own recent_used_cpu becomes the CPU it runs on.
+	wakerMarksHere bool
+	// takesSchedIdle: a CPU that runs only idle-class tasks is as good as an
+	// idle one (v5.4).
+	takesSchedIdle bool
+	// idleTasksWait: but not for a wakee that is SCHED_IDLE itself (v7.2).
+	idleTasksWait bool
+	// budgetCountsDisallowed: the scan walks the whole cache domain, and CPUs
+	// outside the wakee's affinity use up its budget.
+	budgetCountsDisallowed bool
+	// coreStopsAtBusy: in the search for an idle core the first busy sibling
+	// settles that a core is not idle, always.
+	coreStopsAtBusy bool
+	// siblingsSkipSelf: the SMT check leaves out the CPU whose siblings it
+	// looks at.
+	siblingsSkipSelf bool
+
+	queueRemotely remoteRule // remotequeue.go
 }
 
-// initPlacement builds the tables. The domains must be there.
-func (s *Scheduler) initPlacement() {
-	n := len(s.rqs)
-	sc := &s.scratch
-	sc.set = machine.NewCPUMask(n)
-	sc.siblings = make([][]int32, n)
-	sc.coreWords = make([][]maskWord, n)
-	sc.areas = make([][]scanArea, n)
-	sc.nodeOf = make([]int32, n)
-	sc.idleTasks = make([]Task, n)
-	boot := s.online.First()
-	for cpu := range s.rqs {
-		rq := &s.rqs[cpu]
-		s.initIdleTask(cpu, cpu == boot)
-		if !rq.online {
-			sc.nodeOf[cpu] = -1
-			continue
-		}
-		sc.nodeOf[cpu] = int32(s.machine.CPUs[cpu].Node)
-		if first := s.cores[cpu].First(); first < cpu {
-			sc.siblings[cpu], sc.coreWords[cpu] = sc.siblings[first], sc.coreWords[first]
-		} else {
-			sc.coreWords[cpu] = wordsOf(s.cores[cpu])
-			sc.siblings[cpu] = cpuNumbers(s.cores[cpu])
-		}
-		sc.smt = sc.smt || len(sc.siblings[cpu]) > 1
-		if rq.llc == nil {
-			continue
-		}
-		s.initScanAreas(rq)
-	}
+var wake414 = wakeRules{
+	affine:                 affine414,
+	idleSibling:            idleSibling414,
+	coreIdle:               coreIdle414,
+	budgetCountsDisallowed: true,
+	queueRemotely:          queueToOtherCache,
 }
 
-// initIdleTask makes the idle task of a CPU as a waker. It keeps the load with
-// which every new task starts, because nothing ever ages it; only the boot
-// CPU's is not the child of another task and has none.
-// [M: from the way idle tasks are forked; no recording contradicts it]
-func (s *Scheduler) initIdleTask(cpu int, boot bool) {
-	idle := &s.scratch.idleTasks[cpu]
-	s.InitTask(idle, TaskSpec{CPU: cpu, Kthread: true})
-	if boot {
-		idle.se.avg.loadAvg = 0
-	}
+var wake414numa = wakeRules{
+	affine:                 affineByNodes,
+	idleSibling:            idleSibling414,
+	coreIdle:               coreIdle414,
+	budgetCountsDisallowed: true,
+	queueRemotely:          queueToOtherCache,
 }
 
-func cpuNumbers(m machine.CPUMask) []int32 {
-	cpus := make([]int32, 0, m.Count())
-	for cpu := m.First(); cpu >= 0; cpu = m.Next(cpu + 1) {
-		cpus = append(cpus, int32(cpu))
-	}
-	return cpus
+var wake510 = wakeRules{
+	affine:           affine510,
+	idleSibling:      idleSibling510,
+	recent:           recentKeptUntilUsed,
+	coreIdle:         coreIdle510,
+	coreStopsAtBusy:  true,
+	affineCountsPrev: true,
+	wakerMarksHere:   true,
+	takesSchedIdle:   true,
+	queueRemotely:    queueToOtherCacheOrSwitching,
 }
+
+var wake517 = wakeRules{
+	affine:           affine517,
+	idleSibling:      idleSibling517,
+	recent:           recentRotatedSlip,
+	coreIdle:         coreIdle517,
+	affineCountsPrev: true,
+	takesSchedIdle:   true,
+	queueRemotely:    queueToOtherCacheOrSwitching,
+}
+
+var wake61 = wakeRules{
+	affine:           affine517,
+	idleSibling:      idleSibling517,
+	recent:           recentRotated,
+	coreIdle:         coreIdle517,
+	takesSchedIdle:   true,
+	siblingsSkipSelf: true,
+	queueRemotely:    queueToOtherCacheOrEmpty,
+}
+
+// wake612 is v6.12: clusters (cluster.go) and, in affine.go, what delayed tasks
+// mean for a sync waker. The rest is v6.1.
+var wake612 = wakeRules{
+	affine:           affine517,
+	idleSibling:      idleSiblingOfClusters,
+	recent:           recentRotated,
+	coreIdle:         coreIdle517,
+	takesSchedIdle:   true,
+	siblingsSkipSelf: true,
+	queueRemotely:    queueToOtherCacheOrEmpty,
+}
+
+var wake72 = func() wakeRules {
+	r := wake612
+	r.idleTasksWait = true
+	return r
+}()

@@ -132,6 +132,24 @@ func TestWhoIsDrawnToTheWaker(t *testing.T) {
 	})
 }
 
+// 6.2: where a domain asks for balancing at wakeups (none does in mainline) a
+// wakee goes down the slow path, unless wake_affine has a say.
+func TestBalanceWakeDomain(t *testing.T) {
+	lab := newPlacementLab(t, "v5.17", twoNodes)
+	lab.rqs[0].sd.Flags |= FlagBalanceWake // the node of CPUs 0 to 3
+	lab.busy(1, 0)
+	lab.busy(1, 5)
+	lab.wake(lab.task(5), 0, true)
+	lab.wantAffine(AffineSync)
+	lab.wantRule(RuleIdleCPU)
+
+	wide := lab.task(5)
+	wide.flips, lab.rqs[0].curr.flips = 4, 16
+	lab.wantCPU(lab.wake(wide, 0, true), 1)
+	lab.wantAffine(AffineWide)
+	lab.wantRule(RuleSlowIdlest)
+}
+
 // 6.1 step 4: a task that may use one CPU only is not placed.
 func TestPinnedTaskIsNotPlaced(t *testing.T) {
 	lab := newPlacementLab(t, "v5.17", xeon8260)

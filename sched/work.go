@@ -15,6 +15,27 @@ type Work struct {
 	RemoteLocks     int64 // run-queue locks taken of another CPU
 	BlockedUpdates  int64 // queues whose blocked averages were decayed
 	SharedLineWrite int64 // writes to a cache line shared by an LLC (has_idle_cores, nr_busy_cpus, masks)
+
+	// What only the patches of 2022 do (sisfilter.go, siscore.go, schedidle.go).
+	MaskUpdates       int64 // a CPU's bit in its cache's mask changed
+	MaskLookups       int64 // a search or a pull consulted a mask
+	MaskFetches       int64 // lookups that found the line taken away by an update in the same cache
+	MaskFetchesRemote int64 // the same, the mask being that of another cache
+	PullProbes        int64 // CPUs that a sched-idle pull looked at
+}
+
+func (w *Work) add(o *Work) {
+	w.Searches += o.Searches
+	w.Probes += o.Probes
+	w.SiblingProbes += o.SiblingProbes
+	w.DomainSteps += o.DomainSteps
+	w.AffineChecks += o.AffineChecks
+	w.GroupCPUs += o.GroupCPUs
+	w.TasksExamined += o.TasksExamined
+	w.TasksMoved += o.TasksMoved
+	w.RemoteLocks += o.RemoteLocks
+	w.BlockedUpdates += o.BlockedUpdates
+	w.SharedLineWrite += o.SharedLineWrite
 }
 
 // Prices gives the nanoseconds of one unit of each kind of [Work].
@@ -22,6 +43,8 @@ type Prices struct {
 	Search, Probe, SiblingProbe, DomainStep, AffineCheck int64
 	GroupCPU, TaskExamined, TaskMoved, RemoteLock        int64
 	BlockedUpdate, SharedLineWrite                       int64
+
+	MaskUpdate, MaskLookup, MaskFetch, MaskFetchRemote, PullProbe int64
 }
 
 // Cost returns what w costs, in nanoseconds.
@@ -30,7 +53,13 @@ func (p *Prices) Cost(w *Work) int64 {
 		p.DomainStep*w.DomainSteps + p.AffineCheck*w.AffineChecks +
 		p.GroupCPU*w.GroupCPUs + p.TaskExamined*w.TasksExamined +
 		p.TaskMoved*w.TasksMoved + p.RemoteLock*w.RemoteLocks +
-		p.BlockedUpdate*w.BlockedUpdates + p.SharedLineWrite*w.SharedLineWrite
+		p.BlockedUpdate*w.BlockedUpdates + p.SharedLineWrite*w.SharedLineWrite +
+		p.patchCost(w)
+}
+
+func (p *Prices) patchCost(w *Work) int64 {
+	return p.MaskUpdate*w.MaskUpdates + p.MaskLookup*w.MaskLookups +
+		p.MaskFetch*w.MaskFetches + p.MaskFetchRemote*w.MaskFetchesRemote + p.PullProbe*w.PullProbes
 }
 
 // DefaultPrices are the starting values of mechanisms.md 15.4.
@@ -39,5 +68,6 @@ func DefaultPrices() Prices {
 		Search: 40, Probe: 40, SiblingProbe: 15, DomainStep: 25, AffineCheck: 100,
 		GroupCPU: 60, TaskExamined: 40, TaskMoved: 600, RemoteLock: 80,
 		BlockedUpdate: 30, SharedLineWrite: 150,
+		MaskUpdate: 150, MaskLookup: 5, MaskFetch: 75, MaskFetchRemote: 250, PullProbe: 40,
 	}
 }

@@ -25,6 +25,12 @@ func build(t testing.TB, spec, kernel string, argv ...string) (*Sim, workload.Be
 // every event, benchmarks do not.
 func simulate(t testing.TB, spec, kernel string, sc *workload.Scenario) *Sim {
 	t.Helper()
+	return simulateWith(t, spec, kernel, sc, nil)
+}
+
+// simulateWith lets edit, if not nil, change the run before it is built.
+func simulateWith(t testing.TB, spec, kernel string, sc *workload.Scenario, edit func(*Config)) *Sim {
+	t.Helper()
 	mach, err := machine.Parse(spec)
 	check(t, err)
 	profile, err := sched.LookupProfile(kernel)
@@ -33,10 +39,14 @@ func simulate(t testing.TB, spec, kernel string, sc *workload.Scenario) *Sim {
 	check(t, err)
 	costs, err := CostsFor(mach.Name)
 	check(t, err)
-	m, err := New(Config{
+	cfg := Config{
 		Sched: sched.NewConfig(mach, profile), Costs: costs, Rules: rules, Scenario: sc, Seed: 1,
 		Check: isTest(t),
-	})
+	}
+	if edit != nil {
+		edit(&cfg)
+	}
+	m, err := New(cfg)
 	check(t, err)
 	return m
 }

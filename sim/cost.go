@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"embed"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"os"
 	"sort"
 	"strings"
 
+	"github.com/schedlab/schedlab/internal/suggest"
 	"github.com/schedlab/schedlab/sched"
 )
 
@@ -29,6 +32,9 @@ type Costs struct {
 	PipeWrite, PipeRead  int64
 	UnixSend, UnixRecv   int64
 	Poll                 int64
+	FutexWake, FutexWait int64 // the calls, without the wakeups and the switch
+	Atomic               int64 // one atomic operation on a line that is at hand
+	ClockRead            int64
 	CopyPerKiB           int64
 	NewPage              int64
 	LockLines            int64 // contended cache lines of one channel operation (a count)
@@ -66,6 +72,11 @@ var costFields = []costField{
 	{"remote_lock", "ns", func(c *Costs) *int64 { return &c.Sched.RemoteLock }},
 	{"blocked_update", "ns", func(c *Costs) *int64 { return &c.Sched.BlockedUpdate }},
 	{"shared_line_write", "ns", func(c *Costs) *int64 { return &c.Sched.SharedLineWrite }},
+	{"mask_update", "ns", func(c *Costs) *int64 { return &c.Sched.MaskUpdate }},
+	{"mask_lookup", "ns", func(c *Costs) *int64 { return &c.Sched.MaskLookup }},
+	{"mask_fetch", "ns", func(c *Costs) *int64 { return &c.Sched.MaskFetch }},
+	{"mask_fetch_remote", "ns", func(c *Costs) *int64 { return &c.Sched.MaskFetchRemote }},
+	{"pull_probe", "ns", func(c *Costs) *int64 { return &c.Sched.PullProbe }},
 	{"switch_process", "ns", func(c *Costs) *int64 { return &c.SwitchProcess }},
 	{"switch_thread", "ns", func(c *Costs) *int64 { return &c.SwitchThread }},
 	{"switch_idle", "ns", func(c *Costs) *int64 { return &c.SwitchIdle }},
@@ -83,6 +94,10 @@ var costFields = []costField{
 	{"unix_send", "ns", func(c *Costs) *int64 { return &c.UnixSend }},
 	{"unix_recv", "ns", func(c *Costs) *int64 { return &c.UnixRecv }},
 	{"poll", "ns", func(c *Costs) *int64 { return &c.Poll }},
+	{"futex_wake", "ns", func(c *Costs) *int64 { return &c.FutexWake }},
+	{"futex_wait", "ns", func(c *Costs) *int64 { return &c.FutexWait }},
+	{"atomic", "ns", func(c *Costs) *int64 { return &c.Atomic }},
+	{"clock_read", "ns", func(c *Costs) *int64 { return &c.ClockRead }},
 	{"copy_per_kib", "ns/KiB", func(c *Costs) *int64 { return &c.CopyPerKiB }},
 	{"new_page", "ns", func(c *Costs) *int64 { return &c.NewPage }},
 	{"lock_lines", "lines", func(c *Costs) *int64 { return &c.LockLines }},
@@ -102,6 +117,14 @@ var costFields = []costField{
 	{"idle_deep", "ns", func(c *Costs) *int64 { return &c.IdleDeep }},
 	{"medium_after", "ns", func(c *Costs) *int64 { return &c.MediumAfter }},
 	{"deep_after", "ns", func(c *Costs) *int64 { return &c.DeepAfter }},
+}
+
+func parameterNames() []string {
+	names := make([]string, len(costFields))
+	for i := range costFields {
+		names[i] = costFields[i].name
+	}
+	return names
 }
 
 // costFile is the JSON form: every parameter with its unit and its source. A
@@ -127,9 +150,19 @@ const defaultCosts = "default"
 func LoadCosts(name string) (*Costs, error) {
 	text, err := costFiles.ReadFile("costs/" + name + ".json")
 	if err != nil {
-		return nil, fmt.Errorf("no cost file %q; there are %s", name, strings.Join(CostNames(), ", "))
+		return nil, fmt.Errorf("no cost file %q; there are %s, or write the path of a file that ends in .json", name, strings.Join(CostNames(), ", "))
 	}
 	return parseCosts(name, text)
+}
+
+// LoadCostFile reads a cost file of the user's own. It may name a built-in
+// file as its base and override some of its parameters.
+func LoadCostFile(path string) (*Costs, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("the cost file cannot be read: %w", err)
+	}
+	return parseCosts(path, text)
 }
 
 // CostsFor returns the cost file of a machine, the default one if it has none
@@ -162,7 +195,7 @@ func parseCosts(name string, text []byte) (*Costs, error) {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&file); err != nil {
-		return nil, fmt.Errorf("cost file %s: %w", name, err)
+		return nil, fmt.Errorf("cost file %s:%d: %w", name, lineAt(text, dec.InputOffset(), err), err)
 	}
 	costs := &Costs{}
 	if file.Base != "" {
@@ -177,6 +210,21 @@ func parseCosts(name string, text []byte) (*Costs, error) {
 		return nil, fmt.Errorf("cost file %s: %w", name, err)
 	}
 	return costs, nil
+}
+
+// lineAt is the line of the file that a JSON error is about: where it says so
+// itself, else how far the decoder had read.
+func lineAt(text []byte, read int64, err error) int {
+	offset := read
+	var syntax *json.SyntaxError
+	var mistyped *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax):
+		offset = syntax.Offset
+	case errors.As(err, &mistyped):
+		offset = mistyped.Offset
+	}
+	return 1 + bytes.Count(text[:min(int(offset), len(text))], []byte{'\n'})
 }
 
 func (f *costFile) applyTo(c *Costs) error {
@@ -205,7 +253,7 @@ func (f *costFile) applyTo(c *Costs) error {
 	sort.Strings(names)
 	for _, name := range names {
 		if !known[name] {
-			return fmt.Errorf("unknown parameter %q", name)
+			return fmt.Errorf("unknown parameter %q; %s", name, suggest.DidYouMean(name, parameterNames()))
 		}
 	}
 	if c.SMTSpeed < 1 || c.SMTSpeed > fullSpeed {

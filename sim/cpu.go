@@ -13,6 +13,7 @@ type cpu struct {
 	// opWork is how much of it, at its end, belongs to the task's instruction.
 	end, since   int64
 	work, opWork int64
+	spinUntil    int64 // the segment goes on until then, if its work ends earlier
 	speed        int64
 	debt         int64           // kernel work done but not yet charged, ns at full speed
 	task         *task           // nil: idle
@@ -62,7 +63,7 @@ func (c *cpu) schedule() {
 	if c.speed != fullSpeed {
 		d = (d*fullSpeed + c.speed - 1) / c.speed
 	}
-	c.end = c.since + max(1, d)
+	c.end = max(c.since+max(1, d), c.spinUntil)
 }
 
 // payDebt adds kernel work to the running segment, or to the way into idle.

@@ -18,7 +18,7 @@ func (m *Sim) begin(c *cpu, t *task) int64 {
 			}
 			t.loops[in.Slot] = 0
 		case workload.OpMark:
-			m.marks[in.N] = m.now
+			m.mark(in.N)
 		case workload.OpRun:
 			return in.N
 		case workload.OpRunRandom:
@@ -34,6 +34,15 @@ func (m *Sim) begin(c *cpu, t *task) int64 {
 		case workload.OpExit:
 			t.sched.MarkExiting()
 			return m.exitCost(t)
+		case workload.OpBranch:
+			if m.syncs.Value(in.Chan) == int32(in.N) {
+				t.pc = in.Target
+				continue
+			}
+		default:
+			if cost, takesTime := m.beginSync(c, t, in); takesTime {
+				return cost
+			}
 		}
 		t.pc++
 	}
@@ -124,6 +133,9 @@ func (m *Sim) complete(c *cpu, t *task) (blocks bool) {
 	case workload.OpExit:
 		m.exit(c, t)
 		return true
+	case workload.OpRun, workload.OpRunRandom:
+	default:
+		return m.completeSync(c, t, in)
 	}
 	t.pc++
 	return false
@@ -157,6 +169,9 @@ func (m *Sim) completeTransfer(c *cpu, t *task, in *workload.Instr) (blocks bool
 	}
 	if in.Op == workload.OpWrite {
 		m.result.Messages++
+		if !t.background {
+			m.progress++
+		}
 	}
 	t.left = 0
 	t.pc++

@@ -68,7 +68,9 @@ func (m *Sim) fireTimers(c *cpu) {
 			continue
 		}
 		tm.task.pc++
+		m.sched.InInterrupt(true)
 		m.wake(c, tm.task, false)
+		m.sched.InInterrupt(false)
 	}
 	c.timers = kept
 	c.timerAt = next
@@ -76,6 +78,7 @@ func (m *Sim) fireTimers(c *cpu) {
 
 func (m *Sim) tick(c *cpu) {
 	m.sampleConservation()
+	m.sampleCounters()
 	c.debt += m.costs.Tick
 	if len(c.timers) > 0 {
 		m.fireTimers(c) // the tick is a timer interrupt too
@@ -95,10 +98,12 @@ func (m *Sim) tick(c *cpu) {
 	}
 }
 
-func (m *Sim) nextTickAfter(now int64) int64 {
-	jiffy := now*m.hz/1_000_000_000 + 1
-	return (jiffy*1_000_000_000 + m.hz - 1) / m.hz
-}
+func (m *Sim) nextTickAfter(now int64) int64 { return m.tickTime(m.jiffies(now) + 1) }
+
+// jiffies counts the ticks up to now.
+func (m *Sim) jiffies(now int64) int64 { return now * m.hz / 1_000_000_000 }
+
+func (m *Sim) tickTime(jiffy int64) int64 { return (jiffy*1_000_000_000 + m.hz - 1) / m.hz }
 
 func (m *Sim) receiveIPI(c *cpu) {
 	c.ipiAt = never

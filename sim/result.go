@@ -17,6 +17,7 @@ type Result struct {
 	Messages   int64 // completed writes
 	Wakeups    int64
 	IPIs       int64
+	FutexCalls int64               // waits and wakes, with effect or without
 	Migrations [numDistances]int64 // by distance; SameCPU stays 0
 
 	// WakeLatency is from a wakeup to the moment the task runs.
@@ -33,6 +34,22 @@ type Result struct {
 	UnconservedNS int64
 
 	Sched sched.CPUStats // Σ over CPUs
+
+	// Counters are the scheduler's counters over time: at the first tick after
+	// each interval of [Sim.SampleCounters], and at the end.
+	Counters []*sched.Snapshot
+
+	// Stretch says what was left out, nil when the run is whole.
+	Stretch *StretchResult
+}
+
+// WholeCounters are the scheduler's counters for the whole run, scaled where a
+// stretch of it was simulated.
+func (r *Result) WholeCounters() sched.CPUStats {
+	if r.Stretch != nil {
+		return r.Stretch.Whole
+	}
+	return r.Sched
 }
 
 // maxLatency bounds the latency histogram: nothing waits longer than 1000 s.
@@ -59,6 +76,21 @@ func (m *Sim) sampleConservation() {
 	}
 }
 
+// SampleCounters has the scheduler's counters copied every so many nanoseconds
+// of the run, besides at its end; 0 or less: only there. Call it before
+// [Sim.Run].
+func (m *Sim) SampleCounters(every int64) { m.countersEvery, m.countersAt = every, every }
+
+// sampleCounters copies the scheduler's counters when an interval is over. It
+// is called at ticks: while no CPU ticks no counter changes.
+func (m *Sim) sampleCounters() {
+	if m.countersEvery <= 0 || m.now < m.countersAt {
+		return
+	}
+	m.countersAt = m.now - m.now%m.countersEvery + m.countersEvery
+	m.result.Counters = append(m.result.Counters, m.sched.Snapshot(m.now))
+}
+
 // finish closes the books at the end of a run.
 func (m *Sim) finish() *Result {
 	r := &m.result
@@ -70,10 +102,15 @@ func (m *Sim) finish() *Result {
 		}
 		r.BusyNS += c.busyNS
 		r.KernelNS += c.kernelNS
-		r.Sched.Add(m.sched.Stats(i))
 	}
 	r.IdleNS = m.now*int64(m.online) - r.BusyNS
-	r.Observation = workload.Observation{Marks: m.marks, EndTime: m.now, Messages: r.Messages}
+	r.Counters = append(r.Counters, m.sched.Snapshot(m.now))
+	r.Sched = m.counters()
+	r.Stretch = m.stretch.finish(r.Sched)
+	r.Observation = workload.Observation{Marks: m.marks, EndTime: m.now, Messages: r.Messages, Recorders: m.recorders}
+	if r.Stretch != nil {
+		r.Observation.Skipped = r.Stretch.Skipped
+	}
 	for i := range m.tasks {
 		if t := &m.tasks[i]; !t.background {
 			r.Observation.Work = append(r.Observation.Work, m.sched.RunTime(m.now, t.sched))

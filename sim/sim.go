@@ -76,15 +76,25 @@ type Sim struct {
 	tasks    []task
 	taskSlab []sched.Task
 	channels []channelState
+	syncs    *workload.Syncs
+	objects  []objectState
 	groups   map[string]*sched.TaskGroup
 	out      workload.Outcome
 
 	queueFree  []int64 // when each run-queue lock is free again
 	marks      []int64
+	recorders  []workload.Recorder
+	rules      workload.Rules
+	stretch    *stretch // nil: the whole run
+	progress   int64    // completed writes of tasks in the foreground
 	foreground int
 	limit      int64
+	pause      int64 // when the main loop must look up, at most limit
 	sampledAt  int64
-	result     Result
+
+	countersEvery, countersAt int64
+
+	result Result
 }
 
 // channelState is a channel with what the cost model remembers of it.
@@ -102,14 +112,18 @@ func New(cfg Config) (*Sim, error) {
 		return nil, err
 	}
 	cfg.Sched.Prices = cfg.Costs.Sched
+	if cfg.Sched.Dice == nil {
+		cfg.Sched.Dice = newidleDice(cfg.Seed)
+	}
 	cfg.Sched.PreemptKernel = cfg.Preemption == PreemptFull || cfg.Preemption == PreemptLazy
 	m := &Sim{
 		costs: cfg.Costs, preemption: cfg.Preemption, hz: cfg.Sched.HZ, check: cfg.Check || alwaysCheck,
-		limit: sc.TimeLimit, result: newResult(), groups: map[string]*sched.TaskGroup{},
+		limit: sc.TimeLimit, result: newResult(), rules: cfg.Rules, groups: map[string]*sched.TaskGroup{},
 	}
 	if m.limit == 0 {
 		m.limit = never
 	}
+	m.pause = m.limit
 	m.buildCPUs(cfg.Sched.Machine, tieOrder(&cfg))
 	s, err := sched.New(cfg.Sched, driver{m})
 	if err != nil {
@@ -121,7 +135,9 @@ func New(cfg Config) (*Sim, error) {
 		return nil, err
 	}
 	m.buildChannels(sc, cfg.Rules)
+	m.buildSyncs(sc)
 	m.buildTasks(sc, cfg.Seed)
+	m.buildStretch(sc)
 	return m, nil
 }
 
@@ -220,6 +236,7 @@ func (m *Sim) buildTasks(sc *workload.Scenario, seed uint64) {
 		m.marks[i] = -1
 	}
 	forkCounts := make([]int32, len(sc.Tasks))
+	spaces := addressSpaces(m.sched, sc.Tasks)
 	for i := range sc.Tasks {
 		spec := &sc.Tasks[i]
 		t := &m.tasks[i]
@@ -235,7 +252,11 @@ func (m *Sim) buildTasks(sc *workload.Scenario, seed uint64) {
 			m.foreground++
 		}
 		forkCounts[i] = t.prog.Forks()
-		m.sched.InitTask(t.sched, m.taskSpec(i, spec))
+		schedSpec := m.taskSpec(i, spec)
+		if !spec.Kernel {
+			schedSpec.Space = spaces[spec.Process]
+		}
+		m.sched.InitTask(t.sched, schedSpec)
 	}
 	m.buildChildLists(forkCounts)
 }
@@ -280,7 +301,10 @@ func (m *Sim) Run(ctx context.Context) (*Result, error) {
 			return nil, ctx.Err()
 		}
 		cpu, at := m.queue.next()
-		if at > m.limit {
+		if at > m.pause {
+			if m.stretch.passes(m) {
+				continue
+			}
 			m.now = m.limit
 			break
 		}

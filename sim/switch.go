@@ -44,6 +44,7 @@ func (m *Sim) resume(c *cpu, t *task) {
 	}
 	c.instr = &t.prog[t.pc]
 	c.kernelNS += c.debt
+	c.spinUntil = t.spinUntil
 	c.startSegment(m.now, c.debt+op, op)
 	c.debt = 0
 }
@@ -119,7 +120,7 @@ func (m *Sim) exitLatency(c *cpu, at int64) int64 {
 // user work always, kernel work only in a fully preemptible kernel.
 func (m *Sim) preemptible(t *task) bool {
 	switch t.prog[t.pc].Op {
-	case workload.OpRun, workload.OpRunRandom:
+	case workload.OpRun, workload.OpRunRandom, workload.OpSpinWall:
 		return true
 	}
 	return m.preemption == PreemptFull

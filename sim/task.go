@@ -19,7 +19,10 @@ type task struct {
 	sched   *sched.Task
 	opWork  int64 // full-speed ns left of an instruction that was preempted
 	wokenAt int64 // never: not waiting for a CPU after a wakeup
-	lastCPU int32 // -1 before it first runs
+	stamp   int64 // of OpStamp
+	// spinUntil is when an OpSpinWall ends, 0 when none is under way.
+	spinUntil int64
+	lastCPU   int32 // -1 before it first runs
 
 	begun      bool // the instruction at pc was preempted in the middle
 	resumed    bool // the channel call at pc slept and continues

@@ -2,6 +2,7 @@ package stats
 
 import (
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -9,7 +10,7 @@ import (
 )
 
 // Record is one line of the long form in which results and published tables are
-// exchanged (design.md section 5). Pointers are nil where a column is empty.
+// exchanged (docs/experiment.md, "Output"). Pointers are nil where a column is empty.
 type Record struct {
 	Source      string // "schedlab", or the name of the published document
 	Benchmark   string
@@ -143,7 +144,7 @@ func ReadRecords(name string, r io.Reader) ([]Record, error) {
 	var records []Record
 	for {
 		fields, err := in.Read()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return records, nil
 		}
 		if err != nil {

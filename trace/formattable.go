@@ -6,7 +6,7 @@ import "strings"
 // thousand of them and uses ten, so each is read when its first event comes.
 type formatTable struct {
 	texts    map[int]formatSource
-	decoders [1 << 16]*decoder
+	decoders []*decoder
 	failed   map[int]string // descriptions that cannot be read, and why
 }
 
@@ -24,7 +24,7 @@ func (t *formatTable) add(system, text string) string {
 	_, rest, found := strings.Cut(text, "ID:")
 	line, _, _ := strings.Cut(rest, "\n")
 	id, ok := parseInt([]byte(strings.TrimSpace(line)))
-	if !found || !ok || id < 0 || id >= int64(len(t.decoders)) {
+	if !found || !ok || id < 0 || id >= maxFormats {
 		return "an event description without a valid ID"
 	}
 	t.texts[int(id)] = formatSource{system, text}
@@ -33,8 +33,8 @@ func (t *formatTable) add(system, text string) string {
 
 // decoder returns the decoder of an event's number; fault says why there is none.
 func (t *formatTable) decoder(id int, names *Names) (d *decoder, fault string) {
-	if d := t.decoders[id]; d != nil {
-		return d, ""
+	if id < len(t.decoders) && t.decoders[id] != nil {
+		return t.decoders[id], ""
 	}
 	if fault, known := t.failed[id]; known {
 		return nil, fault
@@ -47,6 +47,9 @@ func (t *formatTable) decoder(id int, names *Names) (d *decoder, fault string) {
 	if err != nil {
 		t.failed[id] = err.Error()
 		return nil, err.Error()
+	}
+	for len(t.decoders) <= id {
+		t.decoders = append(t.decoders, nil)
 	}
 	t.decoders[id] = newDecoder(format, names)
 	return t.decoders[id], ""

@@ -43,9 +43,7 @@ func (in *inspector) see(e *Event) {
 	in.checkOrder(e)
 	if cpu := in.cpu(e.CPU); cpu != nil {
 		in.checkRepetition(cpu, e)
-		if e.Kind == KindSwitch {
-			in.checkContinuity(cpu, e)
-		}
+		in.checkContinuity(cpu, e)
 	}
 }
 
@@ -74,8 +72,10 @@ func (in *inspector) checkOrder(e *Event) {
 	in.newest, in.any = e.Time, true
 }
 
+// checkRepetition compares with the event before on the CPU. To the nanosecond, no
+// two events are equal; to the microsecond, some kinds may be.
 func (in *inspector) checkRepetition(cpu *cpuHistory, e *Event) {
-	if !e.Kind.schema().once {
+	if e.Kind == KindOther || !e.Kind.schema().once && in.stats.Resolution != 1 {
 		return
 	}
 	print := fingerprintOf(e)
@@ -86,12 +86,30 @@ func (in *inspector) checkRepetition(cpu *cpuHistory, e *Event) {
 	cpu.last, cpu.seen = print, true
 }
 
+// checkContinuity compares the thread that an event names as running with the one
+// that its CPU switched to.
 func (in *inspector) checkContinuity(cpu *cpuHistory, e *Event) {
-	prev, next := e.small(1), e.small(5)
-	if cpu.running != UnknownPID && prev != cpu.running && e.Marks&(MarkDuplicate|MarkReordered) == 0 {
+	if e.Kind == KindOther || e.Marks&(MarkDuplicate|MarkReordered) != 0 {
+		return
+	}
+	if subject := subjectOf(e); subject != UnknownPID && e.PID != UnknownPID && subject != e.PID {
+		in.stats.Breaks++
+	} else if cpu.running != UnknownPID && e.PID != UnknownPID && e.PID != cpu.running {
 		in.stats.Breaks++
 	}
-	cpu.running = next
+	cpu.running = e.PID
+	if e.Kind == KindSwitch {
+		cpu.running = e.small(5)
+	}
+}
+
+// subjectOf returns the thread that an event says is the running one itself.
+func subjectOf(e *Event) int32 {
+	switch e.Kind {
+	case KindSwitch, KindFork, KindExec, KindExit:
+		return e.small(1)
+	}
+	return UnknownPID
 }
 
 func (in *inspector) cpu(number int32) *cpuHistory {

@@ -38,7 +38,7 @@ func (c *bundleCursor) open(bundle []byte) string {
 		}
 	}
 	fault := ""
-	if fields.fault {
+	if fields.fault || c.compact.fault {
 		fault = "a bundle that is cut off or damaged"
 	}
 	if compactFault := c.compact.start(); compactFault != "" {
@@ -121,6 +121,7 @@ type compactSched struct {
 	comms    [][]byte
 	switches compactRow
 	waking   compactRow
+	fault    bool // a message that is damaged
 }
 
 // compactRow is the present row of one table: its time, and cursors over the
@@ -136,7 +137,7 @@ type compactRow struct {
 func (c *compactSched) reset() {
 	c.columns = [compactFields][]byte{}
 	c.comms = c.comms[:0]
-	c.switches.more, c.waking.more = false, false
+	c.switches.more, c.waking.more, c.fault = false, false, false
 }
 
 // add collects the columns of a message.
@@ -145,6 +146,7 @@ func (c *compactSched) add(message []byte) {
 	for {
 		f, ok := fields.next()
 		if !ok {
+			c.fault = c.fault || fields.fault
 			return
 		}
 		switch {

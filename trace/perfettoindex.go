@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/klauspost/compress/zlib"
@@ -38,6 +40,7 @@ type perfettoIndex struct {
 	generic  map[int32]*genericMessage // events described in the trace
 	unpacked *os.File                  // contents of compressed packets
 	overruns map[uint64]uint64         // by CPU, when the recording began
+	kinds    map[uint64]*packetKinds   // by sequence
 	size     int64                     // of unpacked
 	scratch  []byte
 }
@@ -56,13 +59,13 @@ func newPerfettoIndex(b *base, comms *comms) *perfettoIndex {
 	return &perfettoIndex{
 		stats: &b.stats, names: b.names, comms: comms,
 		cpus: make(map[int32][]bundleRef), states: portableStates,
-		generic: make(map[int32]*genericMessage), overruns: make(map[uint64]uint64),
+		generic: make(map[int32]*genericMessage), overruns: make(map[uint64]uint64), kinds: make(map[uint64]*packetKinds),
 	}
 }
 
 // read indexes a whole trace.
 func (x *perfettoIndex) read(src io.ReaderAt, size int64) error {
-	in := &offsetReader{in: bufio.NewReaderSize(io.NewSectionReader(src, 0, size), 256<<10)}
+	in := &offsetReader{in: bufio.NewReaderSize(io.NewSectionReader(src, 0, size), 64<<10)}
 	for {
 		start := in.offset
 		packet, ok, err := x.readPacket(in, size)
@@ -70,6 +73,7 @@ func (x *perfettoIndex) read(src io.ReaderAt, size int64) error {
 			return err
 		}
 		if !ok {
+			x.doubtKinds()
 			return nil
 		}
 		if packet != nil {
@@ -161,18 +165,20 @@ func readVarint(in io.ByteReader) (uint64, error) {
 // messages.
 func (x *perfettoIndex) addPacket(packet []byte, base, at int64, unpacked bool) {
 	fields := protoFields{rest: packet}
-	recognised := false
+	var sequence uint64
+	content := packetContent{}
 	for {
 		f, ok := fields.next()
 		if !ok {
 			break
 		}
-		if f.id < maxPacketField {
-			recognised = true
+		if f.id == packetSequence {
+			sequence = f.number
 		}
 		if !f.isBytes() {
 			continue
 		}
+		content.note(f.id)
 		end := base + int64(len(packet)-len(fields.rest))
 		switch f.id {
 		case packetFtrace:
@@ -189,8 +195,66 @@ func (x *perfettoIndex) addPacket(packet []byte, base, at int64, unpacked bool) 
 			}
 		}
 	}
-	if fields.fault || !recognised && len(packet) > 0 {
+	if fields.fault || content.beyond {
 		x.stats.skip(at, "a packet that is damaged")
+	}
+	x.noteKinds(sequence, content, at)
+}
+
+// packetContent is what a packet carries.
+type packetContent struct {
+	ftrace, other bool
+	beyond        bool // a field that no packet has
+}
+
+func (c *packetContent) note(field int32) {
+	switch {
+	case field == packetFtrace:
+		c.ftrace = true
+	case field > maxPacketField:
+		c.beyond = true
+	case field != packetFtraceStats && field != packetProcessTree && field != packetSystemInfo && field != packetDefaults:
+		c.other = true
+	}
+}
+
+// packetKinds counts what the packets of one sequence carry. The kernel's events
+// come from a writer of their own, so a packet with something else among them is
+// one whose kind is damaged.
+type packetKinds struct {
+	ftrace, other int64
+	firstOther    int64 // its place
+}
+
+func (x *perfettoIndex) noteKinds(sequence uint64, content packetContent, at int64) {
+	kinds := x.kinds[sequence]
+	if kinds == nil {
+		if sequence == 0 || len(x.kinds) >= maxSequences {
+			return
+		}
+		kinds = &packetKinds{}
+		x.kinds[sequence] = kinds
+	}
+	switch {
+	case content.ftrace:
+		kinds.ftrace++
+	case content.other:
+		if kinds.other == 0 {
+			kinds.firstOther = at
+		}
+		kinds.other++
+	}
+}
+
+// maxSequences bounds the table; traces have some dozens.
+const maxSequences = 1 << 14
+
+// doubtKinds counts the packets that are not what their writer writes.
+func (x *perfettoIndex) doubtKinds() {
+	for _, sequence := range slices.Sorted(maps.Keys(x.kinds)) {
+		if kinds := x.kinds[sequence]; kinds.ftrace > 0 && kinds.other > 0 {
+			x.stats.skip(kinds.firstOther, "%d packets that are no ftrace, among those of a writer of ftrace", kinds.other)
+		}
 	}
 }
 
@@ -214,8 +278,8 @@ func (x *perfettoIndex) addBundle(bundle []byte, offset, at int64, unpacked bool
 			x.stats.skip(at, "the recorder could not parse a page of the kernel's buffer")
 		case f.id == bundleDescriptor && f.isBytes():
 			x.addDescriptor(f.bytes)
-		case (f.id == bundleEvent || f.id == bundleCompact) != f.isBytes() && f.id <= bundleCompact,
-			f.id > bundleLastField && f.id != bundleBrokenPage:
+		}
+		if !isBundleField(f) {
 			x.stats.skip(at, "a bundle with a field %d of type %d, which none has", f.id, f.wire)
 		}
 	}
@@ -223,6 +287,15 @@ func (x *perfettoIndex) addBundle(bundle []byte, offset, at int64, unpacked bool
 		x.order = append(x.order, cpu)
 	}
 	x.cpus[cpu] = append(x.cpus[cpu], ref)
+}
+
+// isBundleField checks the number and the type of a bundle's field.
+func isBundleField(f protoField) bool {
+	switch f.id {
+	case bundleEvent, bundleCompact, bundleError, bundleDescriptor, bundleBrokenPage:
+		return f.isBytes()
+	}
+	return !f.isBytes() && f.id <= bundleLastField
 }
 
 // addDescriptor learns an event that the trace describes: its number, and a

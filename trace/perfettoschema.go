@@ -9,11 +9,11 @@ const (
 
 	packetFtrace      = 1
 	packetProcessTree = 2
-	packetTimestamp   = 8
 	packetSequence    = 10
 	packetFtraceStats = 34
 	packetSystemInfo  = 45
 	packetCompressed  = 50
+	packetDefaults    = 59
 	// maxPacketField is above every field that a TracePacket has; those for
 	// tests end at 900, vendors' extensions at 9999.
 	maxPacketField = 10_000

@@ -94,7 +94,7 @@ type recordScanner struct {
 	start  int64 // of buffer in the file
 }
 
-const perfBuffer = 1 << 20
+const perfBuffer = 256 << 10
 
 func (s *recordScanner) next() (perfEntry, error) {
 	if s.end-s.at < recordHeader {
@@ -186,7 +186,7 @@ func (s *recordScanner) peek(n int) ([]byte, error) {
 		return nil, io.EOF
 	}
 	if s.buffer == nil {
-		s.buffer = make([]byte, perfBuffer)
+		s.buffer = make([]byte, min(perfBuffer, s.end-s.at))
 	}
 	s.buffer = s.buffer[:min(int64(cap(s.buffer)), s.end-s.at)]
 	s.start = s.at
@@ -325,7 +325,7 @@ func (p *packedRecords) unpackedRecord() (perfEntry, bool) {
 	return perfEntry{kind: uint32(kind), bytes: left[:size], offset: p.offset}, true
 }
 
-const unpackStep = 256 << 10
+const unpackStep = 64 << 10
 
 // more decompresses the next block.
 func (p *packedRecords) more() {

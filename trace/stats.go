@@ -24,8 +24,9 @@ type Stats struct {
 	Malformed int64
 	// Unreadable entries (lines, records) were skipped.
 	Unreadable int64
-	// Breaks counts switches away from a thread that was not the one that the
-	// CPU had switched to before: something between them is missing.
+	// Breaks counts events of a thread that was not the one that its CPU had
+	// switched to before: something between them is missing. (Some kernels do not
+	// record every switch of the idle task, so an undamaged file may have some.)
 	Breaks int64
 	// Truncated is set when the input ends within an entry.
 	Truncated bool
@@ -111,7 +112,7 @@ func (s *Stats) problems() []string {
 	add(s.Duplicated, "%d events are exact repetitions", s.Duplicated)
 	add(s.Malformed, "%d events have a field that is missing or unreadable", s.Malformed)
 	add(s.Unreadable, "%d entries were unreadable and skipped", s.Unreadable)
-	add(s.Breaks, "%d switches leave a thread that the CPU had not switched to", s.Breaks)
+	add(s.Breaks, "%d events are of a thread that their CPU had not switched to", s.Breaks)
 	if s.Truncated {
 		out = append(out, "the input ends within an entry")
 	}

@@ -80,7 +80,7 @@ const (
 func (r *textReader) parse(l line, e *Event) lineClass {
 	text := bytes.TrimSuffix(l.text, []byte{'\r'})
 	switch {
-	case l.tooLong:
+	case l.tooLong || bytes.IndexByte(text, 0) >= 0: // no printer prints zero bytes
 		return lineIsBad
 	case len(text) == 0:
 		return lineIsOther

@@ -24,11 +24,17 @@ type Observation struct {
 	// Work is the CPU time in ns of each task that is not in the background,
 	// in the order of their TaskIDs; nil when it was not recorded.
 	Work []int64
+	// Skipped is the time in ns that the units of work which a [Stretch] left
+	// out would have taken; it is not part of EndTime.
+	Skipped int64
+	// Recorders are the scenario's recorders.
+	Recorders []Recorder
 }
 
 // Metric is one figure of a report, in the form of a results row.
 type Metric struct {
-	Statistic string // Amean for times, Hmean for throughputs
+	Statistic string // Amean for times, Hmean for throughputs, else the tool's name for it
+	Label     string // of the row, in place of the experiment's; mostly empty
 	Unit      string // as in the published tables: seconds, ops/s
 	Better    string // lower or higher
 	Value     float64
@@ -41,6 +47,8 @@ type Report struct {
 	// Metrics are the figures, the tool's main one first, not rounded to the
 	// digits that Text prints.
 	Metrics []Metric
+	// Notes say how the figures came about, where that is not plain.
+	Notes []string
 	// Failure is why there is no figure, "" when there is.
 	Failure string
 }
@@ -98,6 +106,11 @@ var registry = []registration{
 		create:  func() parsable { return newPerfPipe() },
 	},
 	{
+		name:    "schbench",
+		summary: "wakeup latency of workers that message threads wake in batches (April 2022)",
+		create:  func() parsable { return newSchbench() },
+	},
+	{
 		name:    "while1",
 		summary: "endless loops that never sleep, for a given time",
 		create:  func() parsable { return newWhile1() },
@@ -149,15 +162,16 @@ func unknownBenchmark(argv []string) error {
 	return fmt.Errorf("there is no benchmark %q: there are %s", strings.Join(argv, " "), strings.Join(names, ", "))
 }
 
-// between returns the time between two marks, or why there is none.
-func between(obs *Observation, from, to int) (ns int64, failure string) {
+// between returns the time between two marks, or why there is none. What a
+// stretch left out counts.
+func (obs *Observation) between(from, to int) (ns int64, failure string) {
 	for _, mark := range []int{from, to} {
 		if mark >= len(obs.Marks) || obs.Marks[mark] < 0 {
 			return 0, fmt.Sprintf("did not finish: after %s of virtual time its clock has not %s",
 				secondsText(obs.EndTime), []string{"started", "stopped"}[mark-from])
 		}
 	}
-	ns = obs.Marks[to] - obs.Marks[from]
+	ns = obs.Marks[to] - obs.Marks[from] + obs.Skipped
 	if ns <= 0 {
 		return 0, "took no time at all"
 	}

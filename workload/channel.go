@@ -19,6 +19,9 @@ type Outcome struct {
 	// NewPages is the memory this call allocated: pages of a pipe beyond those
 	// it kept spare, socket buffers of a stream.
 	NewPages int32
+	// Calls is how often an operation on a synchronisation object entered the
+	// kernel.
+	Calls int32
 	// Blocked: the caller was put on the wait queue and must sleep. Once some
 	// Outcome has woken it, it repeats the call for the remaining bytes with
 	// resumed set.
@@ -120,7 +123,7 @@ func (c *Channel) Readable() bool {
 
 func (out *Outcome) reset() {
 	out.Wakes = out.Wakes[:0]
-	out.Moved, out.NewPages, out.Blocked = 0, 0, false
+	out.Moved, out.NewPages, out.Calls, out.Blocked = 0, 0, 0, false
 }
 
 // Channels is the state of all channels of a scenario.

@@ -10,24 +10,37 @@ func (s *Scenario) SetCgroup(path string) {
 }
 
 // AddBackground adds another scenario's programs, tasks and channels to s.
-// Its tasks do not keep the run alive, and its marks are recorded after those
-// of s.
+// Its tasks do not keep the run alive, its work never runs out, and its marks
+// and recorders are numbered after those of s.
 func (s *Scenario) AddBackground(other *Scenario) {
 	programs, tasks := int32(len(s.Programs)), int64(len(s.Tasks))
-	channels, marks := int32(len(s.Channels)), int64(s.Marks)
-	for _, p := range other.Programs {
-		moved := append(Program(nil), p...)
-		for i := range moved {
-			switch in := &moved[i]; in.Op {
+	channels, syncs := int32(len(s.Channels)), int32(len(s.Syncs))
+	marks, recorders := int64(s.Marks), int32(s.Recorders)
+	for _, p := range other.endlessPrograms() {
+		for i := range p {
+			switch in := &p[i]; in.Op {
 			case OpWrite, OpRead, OpPoll:
 				in.Chan += channels
 			case OpFork:
 				in.N += tasks
 			case OpMark:
 				in.N += marks
+			case OpSample, OpForget, OpSnapshot:
+				in.Chan += recorders
+			case OpPush:
+				in.Chan += syncs
+				in.N += int64(syncs)
+			default:
+				if _, known := in.Op.operand(); known {
+					in.Chan += syncs
+				}
 			}
 		}
-		s.Programs = append(s.Programs, moved)
+		s.Programs = append(s.Programs, p)
+	}
+	for _, spec := range other.Syncs {
+		spec.Mutex += syncs
+		s.Syncs = append(s.Syncs, spec)
 	}
 	process := s.nextProcess()
 	for _, t := range other.Tasks {
@@ -40,6 +53,26 @@ func (s *Scenario) AddBackground(other *Scenario) {
 	}
 	s.Channels = append(s.Channels, other.Channels...)
 	s.Marks += other.Marks
+	s.Recorders += other.Recorders
+}
+
+// EndsByItself reports whether the scenario would be over some time if it ran
+// in the background: it has neither work that can go on nor tasks that only a
+// time limit stops.
+func (s *Scenario) EndsByItself() bool { return s.Work == nil && s.TimeLimit == 0 }
+
+// endlessPrograms copies the programs of s and lets its work go on for ever.
+func (s *Scenario) endlessPrograms() []Program {
+	programs := make([]Program, len(s.Programs))
+	for i, p := range s.Programs {
+		programs[i] = append(Program(nil), p...)
+	}
+	if s.Work != nil {
+		for _, l := range s.Work.Loops {
+			programs[l.Program][l.At].N = Forever
+		}
+	}
+	return programs
 }
 
 func (s *Scenario) nextProcess() int32 {

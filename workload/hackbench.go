@@ -43,10 +43,10 @@ func (h *hackbench) Report(obs *Observation) Report {
 	text := fmt.Sprintf("Running in %s mode with %d groups using %d file descriptors each (== %d tasks)\n",
 		mode, h.groups, 2*h.pairs, h.children())
 	text += fmt.Sprintf("Each sender will pass %d messages of %d bytes\n", h.loops, h.datasize)
-	ns, failure := between(obs, startMark, stopMark)
+	ns, failure := obs.between(startMark, stopMark)
 	if failure != "" {
 		return Report{Text: text, Failure: failure}
 	}
 	text += fmt.Sprintf("Time: %d.%03d\n", ns/1e9, ns/1e6%1000)
-	return Report{Text: text, Metrics: []Metric{elapsed(ns)}}
+	return Report{Text: text, Metrics: []Metric{elapsed(ns)}, Notes: h.notes(obs)}
 }

@@ -13,6 +13,7 @@ type messaging struct {
 	datasize int // bytes in a message
 	pipes    bool
 	threads  bool
+	stretched
 }
 
 // The channels and marks of every messaging scenario; the data channels
@@ -51,7 +52,11 @@ func (m *messaging) kind() ChannelKind {
 }
 
 func (m *messaging) build() *Scenario {
-	s := &Scenario{Marks: 2}
+	s := &Scenario{
+		Marks:   2,
+		Work:    &Work{Start: startMark, Units: int64(m.loops), Groups: m.groups, Messages: int64(m.pairs) * int64(m.pairs)},
+		Stretch: m.stretch,
+	}
 	for range dataChannels + m.groups*m.pairs {
 		s.Channels = append(s.Channels, ChannelSpec{Kind: m.kind()})
 	}
@@ -62,11 +67,25 @@ func (m *messaging) build() *Scenario {
 			m.addTask(s, m.receiverProgram(first+int32(i)), true)
 		}
 		s.Programs = append(s.Programs, m.senderProgram(first))
+		m.addLoops(s, group)
 		for range m.pairs {
 			m.addTask(s, nil, true)
 		}
 	}
 	return s
+}
+
+// addLoops declares the loops of the group whose programs were added last: its
+// receivers, then the one of its senders.
+func (m *messaging) addLoops(s *Scenario, group int) {
+	last := len(s.Programs) - 1
+	for p := last - m.pairs; p <= last; p++ {
+		loop := WorkLoop{Program: int32(p), At: int32(len(s.Programs[p]) - 2), Group: int32(group), PerUnit: int64(m.pairs)}
+		if p == last {
+			loop.PerUnit = 1
+		}
+		s.Work.Loops = append(s.Work.Loops, loop)
+	}
 }
 
 // addTask adds a task that runs the given program, or, without one, the

@@ -38,12 +38,12 @@ func (p *perfMessaging) Report(obs *Observation) Report {
 	text := "# Running 'sched/messaging' benchmark:\n"
 	text += fmt.Sprintf("# %d sender and receiver %s per group\n", p.pairs, tasks)
 	text += fmt.Sprintf("# %d groups == %d %s run\n\n", p.groups, p.children(), tasks)
-	ns, failure := between(obs, startMark, stopMark)
+	ns, failure := obs.between(startMark, stopMark)
 	if failure != "" {
 		return Report{Text: text, Failure: failure}
 	}
 	text += totalTime(ns)
-	return Report{Text: text, Metrics: []Metric{elapsed(ns)}}
+	return Report{Text: text, Metrics: []Metric{elapsed(ns)}, Notes: p.notes(obs)}
 }
 
 // totalTime is the line in which perf bench prints a time.

@@ -9,6 +9,7 @@ import (
 type perfPipe struct {
 	loops   int
 	threads bool
+	stretched
 }
 
 func newPerfPipe() *perfPipe { return &perfPipe{loops: 1_000_000} }
@@ -34,7 +35,7 @@ func (p *perfPipe) Build(Shape) (*Scenario, error) {
 	start := Instr{Op: OpMark, N: startMark}
 	finish := []Instr{{Op: OpWaitChildren}, {Op: OpMark, N: stopMark}, {Op: OpExit}}
 	exit := Instr{Op: OpExit}
-	s := &Scenario{Channels: []ChannelSpec{{Kind: Pipe}, {Kind: Pipe}}, Marks: 2}
+	s := &Scenario{Channels: []ChannelSpec{{Kind: Pipe}, {Kind: Pipe}}, Marks: 2, Stretch: p.stretch}
 	if p.threads {
 		main := append(Program{start, {Op: OpFork, N: 1}, {Op: OpFork, N: 2}}, finish...)
 		s.Programs = []Program{main, append(p.answer(nil), exit), append(p.ask(nil), exit)}
@@ -42,6 +43,7 @@ func (p *perfPipe) Build(Shape) (*Scenario, error) {
 		main := append(p.ask(Program{start, {Op: OpFork, N: 1}}), finish...)
 		s.Programs = []Program{main, append(p.answer(nil), exit)}
 	}
+	s.Work = p.work(s.Programs)
 	for i := range s.Programs {
 		process := int32(0)
 		if !p.threads {
@@ -53,6 +55,19 @@ func (p *perfPipe) Build(Shape) (*Scenario, error) {
 		})
 	}
 	return s, nil
+}
+
+// work declares the loop that each of the two tasks has.
+func (p *perfPipe) work(programs []Program) *Work {
+	w := &Work{Start: startMark, Units: int64(p.loops), Groups: 1, Messages: 2}
+	for i, program := range programs {
+		for at, in := range program {
+			if in.Op == OpLoop {
+				w.Loops = append(w.Loops, WorkLoop{Program: int32(i), At: int32(at), PerUnit: 1})
+			}
+		}
+	}
+	return w
 }
 
 // The token goes there through one pipe and comes back through the other.
@@ -85,7 +100,7 @@ func (p *perfPipe) Report(obs *Observation) Report {
 		tasks = "threads"
 	}
 	text += fmt.Sprintf("# Executed %d pipe operations between two %s\n\n", p.loops, tasks)
-	ns, failure := between(obs, startMark, stopMark)
+	ns, failure := obs.between(startMark, stopMark)
 	if failure == "" && ns < 1000 {
 		failure = "took less than the microsecond its clock can tell"
 	}
@@ -96,7 +111,7 @@ func (p *perfPipe) Report(obs *Observation) Report {
 	text += totalTime(ns) + "\n"
 	text += fmt.Sprintf(" %14f usecs/op\n", float64(us)/float64(p.loops))
 	text += fmt.Sprintf(" %14d ops/sec\n", int64(float64(p.loops)/(float64(us)/1e6)))
-	return Report{Text: text, Metrics: []Metric{
+	return Report{Text: text, Notes: p.notes(obs), Metrics: []Metric{
 		elapsed(ns),
 		{Statistic: "Amean", Unit: "microseconds/op", Better: "lower", Value: float64(ns) / 1000 / float64(p.loops)},
 		{Statistic: "Hmean", Unit: "ops/s", Better: "higher", Value: float64(p.loops) * 1e9 / float64(ns)},

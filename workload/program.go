@@ -50,6 +50,59 @@ const (
 	OpMark
 	// OpExit ends the task.
 	OpExit
+
+	// OpSpinWall spins until the clock, which shows whole microseconds, is more
+	// than N ns past its first reading. Losing the CPU meanwhile does not make
+	// it longer, unless that lasts beyond the end.
+	OpSpinWall
+	// OpSleepTicks sleeps N ticks on a timer of the timer wheel, which fires
+	// with a tick.
+	OpSleepTicks
+	// OpStamp sets the task's time stamp to the clock.
+	OpStamp
+	// OpSample adds a sample to recorder Chan: the whole microseconds from the
+	// task's stamp to now, less N ns, at least 1.
+	OpSample
+	// OpForget makes recorder Chan forget its samples.
+	OpForget
+	// OpSnapshot keeps a copy of the samples of recorder Chan.
+	OpSnapshot
+
+	// OpStore sets word Chan to N and wakes nobody.
+	OpStore
+	// OpBranch jumps ahead to instruction Target if word Chan holds N.
+	OpBranch
+	// OpFutexWait sleeps on word Chan if it holds N.
+	OpFutexWait
+	// OpFutexWake wakes up to N tasks that sleep on word Chan.
+	OpFutexWake
+	// OpPost sets word Chan from 0 to 1 and wakes a sleeper; it does nothing if
+	// the word is 1.
+	OpPost
+	// OpAwait sets word Chan from 1 to 0, sleeping until that can be done.
+	OpAwait
+	// OpLock takes mutex Chan.
+	OpLock
+	// OpUnlock frees mutex Chan.
+	OpUnlock
+	// OpCondWait sleeps on condition Chan without its mutex, which it has
+	// before and after.
+	OpCondWait
+	// OpSignal wakes one task that waits for condition Chan.
+	OpSignal
+	// OpBroadcast wakes all tasks that wait for condition Chan.
+	OpBroadcast
+	// OpMeet waits at barrier Chan.
+	OpMeet
+	// OpPush puts the task on stack Chan, to be posted at word N.
+	OpPush
+	// OpTake sets aside the tasks on stack Chan and reads the clock, once for
+	// all of them.
+	OpTake
+	// OpPostTaken posts the tasks that were set aside on stack Chan, newest
+	// first, each with the stamp of that one reading of the clock.
+	OpPostTaken
+	numOps
 )
 
 // Instr is one instruction, 32 bytes. Fields its Op does not name are zero.
@@ -67,14 +120,20 @@ type Program []Instr
 
 // Bounds are what the operands of a program may refer to.
 type Bounds struct {
-	Tasks    int // OpFork: 0 to Tasks-1
-	Channels int // OpWrite, OpRead, OpPoll: 0 to Channels-1
-	Marks    int // OpMark: 0 to Marks-1
+	Tasks     int        // OpFork: 0 to Tasks-1
+	Channels  int        // OpWrite, OpRead, OpPoll: 0 to Channels-1
+	Marks     int        // OpMark: 0 to Marks-1
+	Recorders int        // OpSample, OpForget, OpSnapshot: 0 to Recorders-1
+	Syncs     []SyncSpec // the operations on synchronisation objects
 }
 
 // maxTransfer is the longest single read or write in bytes: Linux moves at
 // most 2 GiB minus one page in a call.
 const maxTransfer = math.MaxInt32 &^ (pageSize - 1)
+
+// maxSleepTicks is how many ticks the finest level of the timer wheel reaches
+// ahead; later ones it would round to 8 ticks and more.
+const maxSleepTicks = 63
 
 // Validate reports the first instruction that cannot be executed: an operand
 // out of bounds, a negative or reversed time, a loop that never gets anywhere
@@ -118,9 +177,19 @@ func (p Program) validateInstr(i int, in Instr, b Bounds) error {
 		return within("task", in.N, b.Tasks)
 	case OpMark:
 		return within("mark", in.N, b.Marks)
-	case OpWaitChildren, OpExit:
+	case OpSpinWall:
+		if in.N < 0 {
+			return fmt.Errorf("time %d ns is negative", in.N)
+		}
+	case OpSleepTicks:
+		if in.N < 1 || in.N > maxSleepTicks {
+			return fmt.Errorf("%d ticks are not in [1, %d]", in.N, int64(maxSleepTicks))
+		}
+	case OpSample, OpForget, OpSnapshot:
+		return within("recorder", int64(in.Chan), b.Recorders)
+	case OpWaitChildren, OpExit, OpStamp:
 	default:
-		return fmt.Errorf("unknown operation %d", in.Op)
+		return p.validateSync(i, in, b)
 	}
 	return nil
 }
@@ -135,7 +204,6 @@ func (p Program) validateLoop(i int, in Instr) error {
 		return fmt.Errorf("target %d must be an instruction before the loop itself", in.Target)
 	}
 	body := p[in.Target:i]
-	takesTime := false
 	for _, inner := range body {
 		switch {
 		case inner.Op == OpLoop && inner.Slot == in.Slot:
@@ -143,12 +211,27 @@ func (p Program) validateLoop(i int, in Instr) error {
 		case inner.Op == OpFork && in.N > 1:
 			return fmt.Errorf("task %d would be forked %d times: a task can start only once", inner.N, in.N)
 		}
-		takesTime = takesTime || inner.takesTime()
 	}
-	if !takesTime {
-		return fmt.Errorf("the loop body takes no time: put a run, sleep, read, write or poll in it")
+	if !p.turnTakesTime(int(in.Target), i) {
+		return fmt.Errorf("the loop body takes no time: put a run, sleep, read, write or poll in it, where no branch skips it")
 	}
 	return nil
+}
+
+// turnTakesTime reports whether every turn of the loop at end, which begins at
+// start, lets time pass, whatever its branches do.
+func (p Program) turnTakesTime(start, end int) bool {
+	skippedTo := start // instructions before it may be jumped over
+	for at := start; at < end; at++ {
+		in := p[at]
+		switch {
+		case in.Op == OpBranch && int(in.Target) <= end:
+			skippedTo = max(skippedTo, int(in.Target))
+		case at >= skippedTo && in.takesTime():
+			return true
+		}
+	}
+	return false
 }
 
 // takesTime reports whether the instruction lets virtual time pass, so that a
@@ -159,10 +242,10 @@ func (in Instr) takesTime() bool {
 		return in.N > 0
 	case OpRunRandom, OpSleepRandom:
 		return in.M > 0
-	case OpWrite, OpRead, OpPoll, OpExit:
-		return true
+	case OpLoop, OpFork, OpWaitChildren, OpMark, OpForget, OpSnapshot, OpStore, OpBranch, OpPostTaken:
+		return false
 	}
-	return false
+	return true
 }
 
 func within(what string, n int64, count int) error {
@@ -187,6 +270,11 @@ var opNames = [...]string{
 	OpRun: "run", OpRunRandom: "run", OpSleep: "sleep", OpSleepRandom: "sleep",
 	OpWrite: "write", OpRead: "read", OpPoll: "poll", OpLoop: "loop", OpFork: "fork",
 	OpWaitChildren: "waitchildren", OpMark: "mark", OpExit: "exit",
+	OpSpinWall: "spin", OpSleepTicks: "sleepticks", OpStamp: "stamp", OpSample: "sample", OpForget: "forget", OpSnapshot: "snapshot",
+	OpStore: "store", OpBranch: "branch", OpFutexWait: "futexwait", OpFutexWake: "futexwake",
+	OpPost: "post", OpAwait: "await", OpLock: "lock", OpUnlock: "unlock",
+	OpCondWait: "condwait", OpSignal: "signal", OpBroadcast: "broadcast", OpMeet: "meet",
+	OpPush: "push", OpTake: "take", OpPostTaken: "posttaken",
 }
 
 // Random reports whether the program draws random numbers.

@@ -8,7 +8,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-var anyBounds = Bounds{Tasks: 8, Channels: 8, Marks: 8}
+var anyBounds = Bounds{Tasks: 8, Channels: 8, Marks: 8, Recorders: 2, Syncs: []SyncSpec{
+	{Kind: Word}, {Kind: Mutex}, {Kind: Cond, Mutex: 1}, {Kind: RequeueCond, Mutex: 1}, {Kind: Barrier, Value: 2}, {Kind: Stack},
+}}
 
 func TestParseProgramReadsEveryInstruction(t *testing.T) {
 	text := `
@@ -26,7 +28,27 @@ func TestParseProgramReadsEveryInstruction(t *testing.T) {
 		fork t5
 		waitchildren
 		mark 0
-		exit`
+		branch s0 -1 end
+		spin 30ms
+		sleepticks 2
+		stamp
+		sample r1 30ms
+		forget r1
+		snapshot r0
+		store s0 1
+		futexwait s0 0
+		futexwake s0 3
+		post s0
+		await s0
+		lock s1
+		condwait s2
+		signal s3
+		broadcast s2
+		unlock s1
+		meet s4
+		push s5 s0
+		posttaken s5
+	end:	exit`
 	want := Program{
 		{Op: OpWrite, Chan: 0, N: 1},
 		{Op: OpPoll, Chan: 1},
@@ -40,6 +62,26 @@ func TestParseProgramReadsEveryInstruction(t *testing.T) {
 		{Op: OpFork, N: 5},
 		{Op: OpWaitChildren},
 		{Op: OpMark, N: 0},
+		{Op: OpBranch, Chan: 0, N: -1, Target: 32},
+		{Op: OpSpinWall, N: 30_000_000},
+		{Op: OpSleepTicks, N: 2},
+		{Op: OpStamp},
+		{Op: OpSample, Chan: 1, N: 30_000_000},
+		{Op: OpForget, Chan: 1},
+		{Op: OpSnapshot},
+		{Op: OpStore, N: 1},
+		{Op: OpFutexWait},
+		{Op: OpFutexWake, N: 3},
+		{Op: OpPost},
+		{Op: OpAwait},
+		{Op: OpLock, Chan: 1},
+		{Op: OpCondWait, Chan: 2},
+		{Op: OpSignal, Chan: 3},
+		{Op: OpBroadcast, Chan: 2},
+		{Op: OpUnlock, Chan: 1},
+		{Op: OpMeet, Chan: 4},
+		{Op: OpPush, Chan: 5, N: 0},
+		{Op: OpPostTaken, Chan: 5},
 		{Op: OpExit},
 	}
 	got, err := ParseProgram(text)
@@ -85,7 +127,7 @@ func TestProgramTextRoundTrips(t *testing.T) {
 func genProgram(t *rapid.T) Program {
 	var p Program
 	for i := range rapid.IntRange(1, 12).Draw(t, "length") {
-		in := Instr{Op: Op(rapid.IntRange(int(OpRun), int(OpExit)).Draw(t, "op"))}
+		in := Instr{Op: Op(rapid.IntRange(int(OpRun), int(numOps)-1).Draw(t, "op"))}
 		switch in.Op {
 		case OpRun, OpSleep:
 			in.N = rapid.Int64Min(0).Draw(t, "n")
@@ -101,15 +143,36 @@ func genProgram(t *rapid.T) Program {
 			in.N = rapid.Int64Min(0).Draw(t, "n")
 			in.Target = int32(rapid.IntRange(0, i).Draw(t, "target"))
 			in.Slot = uint8(rapid.IntRange(0, MaxLoops-1).Draw(t, "slot"))
+		case OpSpinWall:
+			in.N = rapid.Int64Min(0).Draw(t, "n")
+		case OpSleepTicks:
+			in.N = rapid.Int64Range(0, maxSleepTicks).Draw(t, "n")
+		case OpSample, OpPush:
+			in.Chan, in.N = rapid.Int32Min(0).Draw(t, "chan"), int64(rapid.Int32Min(0).Draw(t, "n"))
+		case OpForget, OpSnapshot:
+			in.Chan = rapid.Int32Min(0).Draw(t, "chan")
+		case OpBranch:
+			in.Target = int32(i + 1)
+			in.Chan, in.N = rapid.Int32Min(0).Draw(t, "chan"), int64(rapid.Int32().Draw(t, "n"))
+		case OpStore, OpFutexWait, OpFutexWake:
+			in.Chan, in.N = rapid.Int32Min(0).Draw(t, "chan"), int64(rapid.Int32().Draw(t, "n"))
+		default:
+			if in.Op.operandOnly() {
+				in.Chan = rapid.Int32Min(0).Draw(t, "chan")
+			}
 		}
 		p = append(p, in)
 	}
-	return p
+	return append(p, Instr{Op: OpExit})
 }
 
 func TestParseProgramNamesTheLineAndTheMend(t *testing.T) {
 	for text, want := range map[string]string{
-		"exit\nwrit c0 1":             "line 2: writ: unknown operation: there are run, sleep, write, read, poll, loop, fork, waitchildren, mark, exit",
+		"exit\nwrit c0 1":             "line 2: writ: unknown operation: there are run, sleep, write, read, poll, loop, fork, waitchildren, mark, exit, spin, sleepticks, stamp, sample, forget, snapshot, store, branch, futexwait, futexwake, post, await, lock, unlock, condwait, signal, broadcast, meet, push, take, posttaken",
+		"exit\nbranch s0 1 x\nexit":   `line 2: branch: label "x" is not set below`,
+		"x: exit\nbranch s0 1 x":      `line 2: branch: label "x" is set above: a branch goes ahead`,
+		"store s0 4294967296":         `line 1: store: "4294967296": want a whole number that fits into 32 bits`,
+		"push s5":                     `line 1: push: want "push sOBJECT sOBJECT"`,
 		"write c0":                    `line 1: write: want "write cCHANNEL BYTES"`,
 		"write 0 1":                   `line 1: write: "0": want cN with N a whole number from 0 to 2147483647`,
 		"run ten":                     `line 1: run: time "ten": want a length such as 350ns, 10us, 1.5ms, 2s`,
@@ -129,20 +192,29 @@ func TestParseProgramNamesTheLineAndTheMend(t *testing.T) {
 
 func TestValidateProgram(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                                     "program is empty",
-		"run 1us":                              "must end in an exit or an endless loop",
-		"a: run 1us\nloop a 5":                 "must end in an exit or an endless loop",
-		"write c8 1\nexit":                     "instruction 0 (write): channel 8 does not exist: declared are 0 to 7",
-		"read c1 0\nexit":                      "instruction 0 (read): length 0 bytes is not in [1,",
-		"poll c9\nexit":                        "channel 9 does not exist",
-		"fork t8\nexit":                        "task 8 does not exist",
-		"mark 8\nexit":                         "mark 8 does not exist",
-		"run 5us..4us\nexit":                   "0 <= least <= most",
-		"a: run 0s\nloop a forever":            "instruction 1 (loop): the loop body takes no time",
-		"a: mark 1\nloop a 3\nexit":            "the loop body takes no time",
-		"a: run 1us\nloop a 0\nexit":           "the count must be at least 1",
-		"a: fork t1\nrun 1us\nloop a 2\nexit":  "task 1 would be forked 2 times",
-		"a: run 1us\nloop a 2\nloop a 2\nexit": "instruction 2 (loop): loop counter 0 is already used by a loop inside this one",
+		"":                                    "program is empty",
+		"run 1us":                             "must end in an exit or an endless loop",
+		"a: run 1us\nloop a 5":                "must end in an exit or an endless loop",
+		"write c8 1\nexit":                    "instruction 0 (write): channel 8 does not exist: declared are 0 to 7",
+		"read c1 0\nexit":                     "instruction 0 (read): length 0 bytes is not in [1,",
+		"poll c9\nexit":                       "channel 9 does not exist",
+		"fork t8\nexit":                       "task 8 does not exist",
+		"mark 8\nexit":                        "mark 8 does not exist",
+		"run 5us..4us\nexit":                  "0 <= least <= most",
+		"a: run 0s\nloop a forever":           "instruction 1 (loop): the loop body takes no time",
+		"a: mark 1\nloop a 3\nexit":           "the loop body takes no time",
+		"a: run 1us\nloop a 0\nexit":          "the count must be at least 1",
+		"a: fork t1\nrun 1us\nloop a 2\nexit": "task 1 would be forked 2 times",
+		"lock s0\nexit":                       "instruction 0 (lock): object 0 is a word, not a mutex",
+		"condwait s4\nexit":                   "object 4 is a barrier, not a condition",
+		"await s6\nexit":                      "object 6 does not exist: declared are 0 to 5",
+		"push s5 s1\nexit":                    "object 1 is a mutex, not a word",
+		"futexwake s0 0\nexit":                "waking 0 tasks",
+		"sample r2 1us\nexit":                 "recorder 2 does not exist",
+		"sleepticks 0\nexit":                  "0 ticks are not in [1, 63]",
+		"a: posttaken s5\nloop a forever":     "the loop body takes no time",
+		"a: branch s0 0 b\nrun 1us\nb: loop a forever": "where no branch skips it",
+		"a: run 1us\nloop a 2\nloop a 2\nexit":         "instruction 2 (loop): loop counter 0 is already used by a loop inside this one",
 	} {
 		p, err := ParseProgram(text)
 		if err != nil {
@@ -156,9 +228,13 @@ func TestValidateProgram(t *testing.T) {
 	if err := bad.Validate(anyBounds); err == nil || !strings.Contains(err.Error(), "before the loop itself") {
 		t.Errorf("loop onto itself: %v", err)
 	}
-	bad = Program{{Op: OpExit + 1}, {Op: OpExit}}
+	bad = Program{{Op: numOps}, {Op: OpExit}}
 	if err := bad.Validate(anyBounds); err == nil || !strings.Contains(err.Error(), "unknown operation") {
 		t.Errorf("unknown op: %v", err)
+	}
+	leaves, _ := ParseProgram("a: branch s0 0 out\nrun 1us\nloop a forever\nout: exit")
+	if err := leaves.Validate(anyBounds); err != nil {
+		t.Errorf("a branch out of the loop: %v", err)
 	}
 	endless, _ := ParseProgram("a: run 10ms\nloop a forever")
 	if err := endless.Validate(Bounds{}); err != nil {

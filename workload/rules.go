@@ -36,19 +36,28 @@ type Rules struct {
 	// PagedSend: what does not fit into one page of a stream send is held in
 	// page fragments instead of one long allocation.
 	PagedSend bool
+	// FutexHeld (up to v4.1): a futex wake holds the lock of its hash bucket
+	// until it has woken everyone, and whoever it woke waits for that lock when
+	// it comes back to the word. Later the wakes follow the unlock.
+	FutexHeld bool
+	// WheelRoundsUp (from v4.8): a jiffy timer never fires early, so one that
+	// is set between two ticks waits for one tick more.
+	WheelRoundsUp bool
 }
 
 // kernelRules lists, oldest first, the version from which each set of rules
-// holds (ipc-and-benchmarks.md 1.2, 1.3, 2.1).
+// holds (ipc-and-benchmarks.md 1.2, 1.3, 2.1, 4.1, 5).
 var kernelRules = []struct {
 	major, minor int
 	rules        Rules
 }{
-	{3, 2, Rules{Pipe: PipeShared, SparePages: 1, SndBuf: 229376, SharedInfo: 384}},
-	{3, 8, Rules{Pipe: PipeShared, SparePages: 1, SndBuf: 212992, SharedInfo: 320}},
-	{3, 12, Rules{Pipe: PipeShared, SparePages: 1, SndBuf: 212992, SharedInfo: 320, PagedSend: true}},
-	{5, 5, Rules{Pipe: PipeExclusive, SparePages: 1, SndBuf: 212992, SharedInfo: 320, PagedSend: true}},
-	{6, 14, Rules{Pipe: PipeSlotFreed, SparePages: 2, SndBuf: 212992, SharedInfo: 320, PagedSend: true}},
+	{3, 2, Rules{Pipe: PipeShared, SparePages: 1, SndBuf: 229376, SharedInfo: 384, FutexHeld: true}},
+	{3, 8, Rules{Pipe: PipeShared, SparePages: 1, SndBuf: 212992, SharedInfo: 320, FutexHeld: true}},
+	{3, 12, Rules{Pipe: PipeShared, SparePages: 1, SndBuf: 212992, SharedInfo: 320, PagedSend: true, FutexHeld: true}},
+	{4, 2, Rules{Pipe: PipeShared, SparePages: 1, SndBuf: 212992, SharedInfo: 320, PagedSend: true}},
+	{4, 8, Rules{Pipe: PipeShared, SparePages: 1, SndBuf: 212992, SharedInfo: 320, PagedSend: true, WheelRoundsUp: true}},
+	{5, 5, Rules{Pipe: PipeExclusive, SparePages: 1, SndBuf: 212992, SharedInfo: 320, PagedSend: true, WheelRoundsUp: true}},
+	{6, 14, Rules{Pipe: PipeSlotFreed, SparePages: 2, SndBuf: 212992, SharedInfo: 320, PagedSend: true, WheelRoundsUp: true}},
 }
 
 // RulesFor returns the rules of a kernel named like a profile: "v5.17",

@@ -70,8 +70,16 @@ type Scenario struct {
 	Programs []Program
 	Tasks    []TaskSpec
 	Channels []ChannelSpec
+	Syncs    []SyncSpec
 	// Marks is how many moments the programs record; see OpMark.
 	Marks int
+	// Recorders is how many histograms the programs fill; see OpSample.
+	Recorders int
+	// Work, if set, says which loops do the benchmark's work.
+	Work *Work
+	// Stretch, if set, is how much of that work is simulated at most. It needs
+	// Work.
+	Stretch *Stretch
 	// TimeLimit ends the run at that virtual time in ns; 0 means none.
 	TimeLimit int64
 }
@@ -87,7 +95,10 @@ func (s *Scenario) Validate(cpus int) error {
 			return fmt.Errorf("channel %d: unknown kind %d", i, ch.Kind)
 		}
 	}
-	bounds := Bounds{Tasks: len(s.Tasks), Channels: len(s.Channels), Marks: s.Marks}
+	if err := s.validateSyncs(); err != nil {
+		return err
+	}
+	bounds := Bounds{Tasks: len(s.Tasks), Channels: len(s.Channels), Marks: s.Marks, Recorders: s.Recorders, Syncs: s.Syncs}
 	for i, p := range s.Programs {
 		if err := p.Validate(bounds); err != nil {
 			return fmt.Errorf("program %d: %w", i, err)
@@ -99,6 +110,9 @@ func (s *Scenario) Validate(cpus int) error {
 		}
 	}
 	if err := s.validateForks(); err != nil {
+		return err
+	}
+	if err := s.validateWork(); err != nil {
 		return err
 	}
 	return s.validateEnd()

@@ -22,6 +22,20 @@ import (
 //	waitchildren
 //	mark 0
 //	exit
+//
+//	spin 30ms                 of wall time
+//	sleepticks 2
+//	stamp
+//	sample r0 30ms            into recorder 0, less 30 ms
+//	forget r0
+//	snapshot r0
+//	store s3 1                word 3 (objects have one numbering)
+//	branch s3 1 end           ahead to label end if word 3 holds 1
+//	futexwait s3 0            if it holds 0
+//	futexwake s3 1            one task
+//	post s3                   also await, lock, unlock, condwait, signal,
+//	                          broadcast, meet, take, posttaken
+//	push s5 s3                on stack 5, to be posted at word 3
 
 // String returns the text form of the program; [ParseProgram] reads it back to
 // the same program.
@@ -37,11 +51,11 @@ func (p Program) String() string {
 	return b.String()
 }
 
-// targets marks the instructions that some loop jumps to.
+// targets marks the instructions that something jumps to.
 func (p Program) targets() []bool {
 	targets := make([]bool, len(p))
 	for _, in := range p {
-		if in.Op == OpLoop && in.Target >= 0 && int(in.Target) < len(p) {
+		if (in.Op == OpLoop || in.Op == OpBranch) && in.Target >= 0 && int(in.Target) < len(p) {
 			targets[in.Target] = true
 		}
 	}
@@ -66,7 +80,7 @@ func (in Instr) String() string {
 	case OpMark:
 		return fmt.Sprintf("%s %d", in.Op, in.N)
 	}
-	return in.Op.String()
+	return in.syncString()
 }
 
 func (in Instr) loopString() string {
@@ -89,13 +103,19 @@ func ParseProgram(text string) (Program, error) {
 		if err := parser.line(line); err != nil {
 			return nil, fmt.Errorf("line %d: %w", i+1, err)
 		}
+		parser.number++
+	}
+	if err := parser.finish(); err != nil {
+		return nil, err
 	}
 	return parser.program, nil
 }
 
 type programParser struct {
-	program Program
-	labels  map[string]int32
+	program  Program
+	labels   map[string]int32
+	number   int             // of lines read
+	branches []pendingBranch // whose label has not come yet
 }
 
 func (pp *programParser) line(line string) error {
@@ -127,6 +147,7 @@ func (pp *programParser) label(name string) error {
 		return fmt.Errorf("label %q is already set above", name)
 	}
 	pp.labels[name] = int32(len(pp.program))
+	pp.resolve(name)
 	return nil
 }
 
@@ -142,6 +163,27 @@ var opUsage = []struct{ name, usage string }{
 	{"waitchildren", ""},
 	{"mark", "NUMBER"},
 	{"exit", ""},
+	{"spin", "TIME"},
+	{"sleepticks", "NUMBER"},
+	{"stamp", ""},
+	{"sample", "rRECORDER TIME"},
+	{"forget", "rRECORDER"},
+	{"snapshot", "rRECORDER"},
+	{"store", "sOBJECT VALUE"},
+	{"branch", "sOBJECT VALUE LABEL"},
+	{"futexwait", "sOBJECT VALUE"},
+	{"futexwake", "sOBJECT NUMBER"},
+	{"post", "sOBJECT"},
+	{"await", "sOBJECT"},
+	{"lock", "sOBJECT"},
+	{"unlock", "sOBJECT"},
+	{"condwait", "sOBJECT"},
+	{"signal", "sOBJECT"},
+	{"broadcast", "sOBJECT"},
+	{"meet", "sOBJECT"},
+	{"push", "sOBJECT sOBJECT"},
+	{"take", "sOBJECT"},
+	{"posttaken", "sOBJECT"},
 }
 
 func usageError(op string) error {
@@ -183,7 +225,7 @@ func (pp *programParser) instruction(op string, args []string) (Instr, error) {
 	case op == "exit" && len(args) == 0:
 		return Instr{Op: OpExit}, nil
 	}
-	return Instr{}, usageError(op)
+	return pp.syncInstruction(op, args)
 }
 
 func (pp *programParser) loop(args []string) (Instr, error) {

@@ -1,85 +1,12 @@
 // Command schedlab simulates, explains and compares how Linux's fair scheduler
-// places tasks on CPUs.
+// places tasks on CPUs. All of it is package cli, so that a program with rules
+// of its own can be the same command.
 package main
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"os"
-	"os/signal"
-	"syscall"
 
-	"github.com/spf13/cobra"
-
-	"github.com/schedlab/schedlab/experiment"
+	"github.com/schedlab/schedlab/cli"
 )
 
-// Exit codes, as documented in README.
-const (
-	exitFailed      = 1   // something ran and failed
-	exitRequest     = 2   // the request cannot be right
-	exitRegression  = 3   // --fail-on-regression found one
-	exitInterrupted = 130 // Ctrl-C
-)
-
-func main() { os.Exit(run(os.Args[1:])) }
-
-// run executes one command line and returns the exit code.
-func run(args []string) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	root := newRootCommand()
-	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "schedlab:", err)
-	}
-	return exitCode(err)
-}
-
-func exitCode(err error) int {
-	var failed *runError
-	switch {
-	case err == nil:
-		return 0
-	case errors.Is(err, context.Canceled):
-		return exitInterrupted
-	case errors.Is(err, experiment.ErrRegression):
-		return exitRegression
-	case errors.Is(err, experiment.ErrFailedCells), errors.As(err, &failed):
-		return exitFailed
-	}
-	return exitRequest
-}
-
-// runError is a failure of something that was asked for rightly.
-type runError struct{ error }
-
-func (e *runError) Unwrap() error { return e.error }
-
-func newRootCommand() *cobra.Command {
-	root := &cobra.Command{
-		Use:   "schedlab",
-		Short: "A laboratory for the Linux fair scheduler",
-		Long: `schedlab simulates, explains and compares how Linux's fair scheduler places tasks
-on CPUs: give it a machine, a workload and two or more scheduler configurations,
-and it says which is better, by how much, with what confidence, and why.`,
-		Example: `  schedlab compare experiments/wake-affine.yaml
-  schedlab run --machine 2n24c2t --kernel v5.17 hackbench -g 12 -l 100 -P -p
-  schedlab machine show ivb-ep`,
-		SilenceErrors: true,
-		SilenceUsage:  true,
-	}
-	root.AddCommand(
-		newCompareCommand(experiment.Simulator{}),
-		newRunCommand(),
-		newExplainCommand(),
-		newMachineCommand(),
-		newMachinesCommand(),
-		newKernelsCommand(),
-		newFeaturesCommand(),
-		newBenchmarksCommand(),
-	)
-	return root
-}
+func main() { os.Exit(cli.Main(os.Args[1:])) }

@@ -1,0 +1,166 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/schedlab/schedlab/experiment"
+	"github.com/schedlab/schedlab/workload"
+)
+
+const (
+	defaultKernel  = "v6.1"
+	defaultMachine = "2n24c2t"
+)
+
+// runRequest is one `schedlab run` command line.
+type runRequest struct {
+	cell     experiment.Cell
+	tunables []string
+	stretch  string
+	format   string
+	stats    runStatistics
+}
+
+func newRunCommand() *cobra.Command {
+	var r runRequest
+	cmd := &cobra.Command{
+		Use:   "run [flags] BENCHMARK [the benchmark's own flags]",
+		Short: "Run one benchmark on one machine and kernel",
+		Long: `Run simulates one benchmark. Everything after the benchmark's name belongs to the
+benchmark, which takes the flags of the real tool and prints what it prints;
+what the scheduler did follows.
+
+The same command prints the same bytes on any computer: all randomness comes
+from --seed.`,
+		Example: `  schedlab run --machine 2n24c2t --kernel v5.17 hackbench -g 12 -l 100 -P -p
+  schedlab run --machine ivb-ep --kernel v4.14 --feature NO_WA_WEIGHT hackbench -g 20
+  schedlab run --tunable migration_cost_ns=250000 --format csv perf bench sched pipe -l 2000`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r.cell.Command = args
+			return r.run(cmd.Context(), cmd.OutOrStdout())
+		},
+	}
+	r.addFlags(cmd)
+	completeRun(cmd)
+	return cmd
+}
+
+func (r *runRequest) addFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.SetInterspersed(false) // what follows the benchmark's name is its own
+	f.StringVar(&r.cell.Machine, "machine", defaultMachine, "preset, spec such as 2n24c2t, or machine file")
+	f.StringVar(&r.cell.Kernel, "kernel", defaultKernel, "kernel version; see schedlab kernels")
+	f.StringArrayVar(&r.cell.Features, "feature", nil, "scheduler `FEATURE`, NO_ in front switches it off; may be repeated")
+	f.StringArrayVar(&r.tunables, "tunable", nil, "`NAME=VALUE`, such as migration_cost_ns=250000; may be repeated")
+	f.IntVar(&r.cell.HZ, "hz", experiment.DefaultHZ, "ticks a second: 100, 250, 300 or 1000")
+	f.StringVar(&r.cell.Preemption, "preemption", experiment.DefaultPreemption, "none, voluntary, full or lazy")
+	f.StringVar(&r.cell.Placement, "placement", "", "a registered placement `RULE` instead of the kernel's")
+	f.StringVar(&r.cell.Costs, "costs", "", "cost `FILE` that ends in .json, or a built-in name (default: the machine's own, else default)")
+	f.StringVar(&r.cell.TieBreak, "tie-break", "number", "which CPU goes first at equal times: number, or random by the seed")
+	f.Uint64Var(&r.cell.Seed, "seed", experiment.DefaultSeed, "seed of workload, noise and random ties")
+	f.StringVar(&r.stretch, "stretch", "", "simulate `WARMUP,MEASURE` of a long run, such as 400ms,300ms, and scale it")
+	f.StringVar(&r.format, "format", "text", strings.Join(formats, ", "))
+	r.stats.addFlags(f)
+}
+
+func (r *runRequest) run(ctx context.Context, out io.Writer) error {
+	if len(r.cell.Command) == 0 {
+		return errors.New("run needs a benchmark, such as: schedlab run hackbench -g 4 -P -p; schedlab benchmarks lists them")
+	}
+	if err := r.parseTunables(); err != nil {
+		return err
+	}
+	if err := r.parseStretch(); err != nil {
+		return err
+	}
+	if err := checkFormat(r.format); err != nil {
+		return err
+	}
+	if err := r.stats.check(); err != nil {
+		return err
+	}
+	s, err := experiment.NewSimulation(&r.cell)
+	var help *workload.HelpError
+	if errors.As(err, &help) {
+		_, err := io.WriteString(out, help.Text)
+		return err
+	}
+	if err != nil {
+		return r.refusal(err)
+	}
+	return r.simulate(ctx, s, out)
+}
+
+func (r *runRequest) simulate(ctx context.Context, s *experiment.Simulation, out io.Writer) error {
+	s.SampleCounters(int64(r.stats.every))
+	result, err := s.Run(ctx)
+	if errors.Is(err, context.Canceled) {
+		return fmt.Errorf("interrupted: %w", err)
+	}
+	if err != nil {
+		return &runError{err}
+	}
+	benchmark := s.Benchmark.Report(&result.Observation)
+	if err := newRunReport(benchmark, result).write(out, r.format); err != nil {
+		return &runError{err}
+	}
+	if err := r.stats.write(result.Counters); err != nil {
+		return &runError{err}
+	}
+	if benchmark.Failure != "" {
+		return &runError{errors.New(benchmark.Failure)}
+	}
+	return nil
+}
+
+func (r *runRequest) parseTunables() error {
+	for _, word := range r.tunables {
+		name, text, found := strings.Cut(word, "=")
+		value, err := strconv.ParseInt(text, 10, 64)
+		if !found || err != nil {
+			return fmt.Errorf("--tunable %q must be NAME=WHOLE NUMBER, such as migration_cost_ns=500000", word)
+		}
+		r.cell.Tunables = append(r.cell.Tunables, experiment.Tunable{Name: name, Value: value})
+	}
+	return nil
+}
+
+func (r *runRequest) parseStretch() error {
+	if r.stretch == "" {
+		return nil
+	}
+	warmup, measure, _ := strings.Cut(r.stretch, ",")
+	warm, warmErr := time.ParseDuration(warmup)
+	measured, measureErr := time.ParseDuration(measure)
+	if warmErr != nil || measureErr != nil || warm < 0 || measured <= 0 {
+		return fmt.Errorf("--stretch %q must be WARMUP,MEASURE, two lengths of time such as 400ms,300ms", r.stretch)
+	}
+	r.cell.Stretch = workload.Stretch{Warmup: int64(warm), Measure: int64(measured)}
+	return nil
+}
+
+// refusal names the part of the command line that a field of the cell comes
+// from.
+func (r *runRequest) refusal(err error) error {
+	var field *experiment.FieldError
+	if !errors.As(err, &field) {
+		return err
+	}
+	name, _, _ := strings.Cut(field.Field, "[")
+	name, _, _ = strings.Cut(name, ".")
+	switch name {
+	case "run":
+		return field.Err // it begins with the benchmark's name
+	case "features", "tunables":
+		name = strings.TrimSuffix(name, "s")
+	}
+	return fmt.Errorf("--%s: %w", name, field.Err)
+}

@@ -1,0 +1,105 @@
+package workload
+
+import (
+	"fmt"
+	"time"
+)
+
+// Work is what a benchmark does over and over, alike for as long as it runs:
+// Units times the same. It is what may be cut short and scaled, and what goes
+// on for ever in the background.
+type Work struct {
+	// Start is the mark at which the work begins.
+	Start int
+	// Units is how many units there are.
+	Units int64
+	// Groups is how many groups of tasks do that work, each on its own.
+	Groups int
+	// Messages is how many writes the tasks of a group do in a unit.
+	Messages int64
+	// Loops are the loops of all tasks that count units.
+	Loops []WorkLoop
+}
+
+// WorkLoop is an OpLoop of the tasks of a group that runs PerUnit turns in each
+// unit of work, so that its count is Units times PerUnit.
+type WorkLoop struct {
+	Program, At int32
+	Group       int32
+	PerUnit     int64
+}
+
+// Stretch says how much of a benchmark's work is simulated at most: a warm-up,
+// then a stretch whose speed stands for the rest, then the last units of work
+// and the end as in the whole run. Times are virtual, in ns.
+type Stretch struct {
+	Warmup, Measure int64
+}
+
+// Given reports whether there is a stretch: the zero value means the whole run.
+func (s Stretch) Given() bool { return s.Measure > 0 }
+
+// String writes the stretch for people.
+func (s Stretch) String() string {
+	return fmt.Sprintf("%s of warm-up, then %s measured", time.Duration(s.Warmup), time.Duration(s.Measure))
+}
+
+// Scalable is a benchmark of which a stretch can stand for the whole.
+type Scalable interface {
+	Benchmark
+	// SetStretch applies to the scenarios that Build returns from now on.
+	SetStretch(Stretch)
+}
+
+// stretched is embedded by benchmarks that declare their Work.
+type stretched struct {
+	stretch *Stretch
+}
+
+// SetStretch implements [Scalable].
+func (s *stretched) SetStretch(stretch Stretch) { s.stretch = &stretch }
+
+func (s *stretched) notes(obs *Observation) []string {
+	if obs.Skipped == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("scaled from a stretch of each run: %s", s.stretch)}
+}
+
+func (s *Scenario) validateWork() error {
+	if s.Stretch != nil && s.Work == nil {
+		return fmt.Errorf("a stretch of no declared work")
+	}
+	if s.Stretch != nil && (s.Stretch.Warmup < 0 || s.Stretch.Measure <= 0) {
+		return fmt.Errorf("a stretch of %s: the warm-up must not be negative, the rest positive", s.Stretch)
+	}
+	if s.Work == nil {
+		return nil
+	}
+	if err := within("mark", int64(s.Work.Start), s.Marks); err != nil {
+		return fmt.Errorf("work: %w", err)
+	}
+	for i, l := range s.Work.Loops {
+		if err := s.validateWorkLoop(l); err != nil {
+			return fmt.Errorf("work: loop %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+func (s *Scenario) validateWorkLoop(l WorkLoop) error {
+	if err := within("program", int64(l.Program), len(s.Programs)); err != nil {
+		return err
+	}
+	if err := within("group", int64(l.Group), s.Work.Groups); err != nil {
+		return err
+	}
+	p := s.Programs[l.Program]
+	if err := within("instruction", int64(l.At), len(p)); err != nil {
+		return err
+	}
+	if in := p[l.At]; in.Op != OpLoop || in.N != s.Work.Units*l.PerUnit {
+		return fmt.Errorf("instruction %d of program %d is %q, want a loop of %d turns", l.At, l.Program, in, s.Work.Units*l.PerUnit)
+	}
+	return nil
+}

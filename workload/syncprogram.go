@@ -1,0 +1,94 @@
+package workload
+
+import (
+	"fmt"
+	"math"
+)
+
+// syncKindNames name the kinds in errors.
+var syncKindNames = [numSyncKinds]string{"word", "mutex", "condition", "condition", "barrier", "stack"}
+
+// operand is the kind of object that an operation works on; the two conditions
+// take the same operations.
+func (op Op) operand() (SyncKind, bool) {
+	switch op {
+	case OpStore, OpBranch, OpFutexWait, OpFutexWake, OpPost, OpAwait:
+		return Word, true
+	case OpLock, OpUnlock:
+		return Mutex, true
+	case OpCondWait, OpSignal, OpBroadcast:
+		return Cond, true
+	case OpMeet:
+		return Barrier, true
+	case OpPush, OpTake, OpPostTaken:
+		return Stack, true
+	}
+	return 0, false
+}
+
+// validateSync checks an operation on a synchronisation object.
+func (p Program) validateSync(i int, in Instr, b Bounds) error {
+	kind, known := in.Op.operand()
+	if !known {
+		return fmt.Errorf("unknown operation %d", in.Op)
+	}
+	if err := b.isSync(in.Chan, kind); err != nil {
+		return err
+	}
+	switch in.Op {
+	case OpStore, OpFutexWait, OpBranch:
+		if in.N < math.MinInt32 || in.N > math.MaxInt32 {
+			return fmt.Errorf("value %d does not fit into a word of 32 bits", in.N)
+		}
+	case OpFutexWake:
+		if in.N < 1 {
+			return fmt.Errorf("waking %d tasks: want at least 1", in.N)
+		}
+	case OpPush:
+		if in.N < 0 || in.N > math.MaxInt32 {
+			return fmt.Errorf("object %d does not exist", in.N)
+		}
+		return b.isSync(int32(in.N), Word)
+	}
+	if in.Op == OpBranch && (int(in.Target) <= i || int(in.Target) >= len(p)) {
+		return fmt.Errorf("target %d must be an instruction after the branch", in.Target)
+	}
+	return nil
+}
+
+func (b *Bounds) isSync(i int32, want SyncKind) error {
+	if err := within("object", int64(i), len(b.Syncs)); err != nil {
+		return err
+	}
+	got := b.Syncs[i].Kind
+	if got == RequeueCond {
+		got = Cond
+	}
+	if got != want {
+		return fmt.Errorf("object %d is a %s, not a %s", i, syncKindNames[got], syncKindNames[want])
+	}
+	return nil
+}
+
+// validateSyncs reports the first object that cannot be.
+func (s *Scenario) validateSyncs() error {
+	bounds := Bounds{Syncs: s.Syncs}
+	for i, spec := range s.Syncs {
+		var err error
+		switch spec.Kind {
+		case Cond, RequeueCond:
+			err = bounds.isSync(spec.Mutex, Mutex)
+		case Barrier:
+			if spec.Value < 1 {
+				err = fmt.Errorf("%d tasks meet there: want at least 1", spec.Value)
+			}
+		case Word, Mutex, Stack:
+		default:
+			err = fmt.Errorf("unknown kind %d", spec.Kind)
+		}
+		if err != nil {
+			return fmt.Errorf("object %d: %w", i, err)
+		}
+	}
+	return nil
+}

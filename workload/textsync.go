@@ -1,0 +1,148 @@
+package workload
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+)
+
+// The text form of the operations on clocks, recorders and synchronisation
+// objects.
+
+func (in Instr) syncString() string {
+	switch in.Op {
+	case OpSpinWall:
+		return fmt.Sprintf("%s %s", in.Op, time.Duration(in.N))
+	case OpSleepTicks:
+		return fmt.Sprintf("%s %d", in.Op, in.N)
+	case OpSample:
+		return fmt.Sprintf("%s r%d %s", in.Op, in.Chan, time.Duration(in.N))
+	case OpForget, OpSnapshot:
+		return fmt.Sprintf("%s r%d", in.Op, in.Chan)
+	case OpStore, OpFutexWait, OpFutexWake:
+		return fmt.Sprintf("%s s%d %d", in.Op, in.Chan, in.N)
+	case OpBranch:
+		return fmt.Sprintf("%s s%d %d L%d", in.Op, in.Chan, in.N, in.Target)
+	case OpPush:
+		return fmt.Sprintf("%s s%d s%d", in.Op, in.Chan, in.N)
+	}
+	if _, known := in.Op.operand(); known {
+		return fmt.Sprintf("%s s%d", in.Op, in.Chan)
+	}
+	return in.Op.String()
+}
+
+// pendingBranch is a branch whose label stands further down.
+type pendingBranch struct {
+	label      string
+	at, onLine int
+}
+
+// resolve points the branches that wait for a label to the next instruction.
+func (pp *programParser) resolve(label string) {
+	kept := pp.branches[:0]
+	for _, b := range pp.branches {
+		if b.label != label {
+			kept = append(kept, b)
+			continue
+		}
+		pp.program[b.at].Target = pp.labels[label]
+	}
+	pp.branches = kept
+}
+
+// finish reports a branch whose label never came.
+func (pp *programParser) finish() error {
+	if len(pp.branches) == 0 {
+		return nil
+	}
+	b := pp.branches[0]
+	return fmt.Errorf("line %d: branch: label %q is not set below", b.onLine, b.label)
+}
+
+// opByName finds the operations whose text form is their name and operands.
+func opByName(name string) (Op, bool) {
+	for op := OpSpinWall; op < numOps; op++ {
+		if opNames[op] == name {
+			return op, true
+		}
+	}
+	return 0, false
+}
+
+func (pp *programParser) syncInstruction(name string, args []string) (Instr, error) {
+	op, known := opByName(name)
+	if !known {
+		return Instr{}, usageError(name)
+	}
+	in := Instr{Op: op}
+	var err error
+	switch {
+	case op == OpStamp && len(args) == 0:
+	case op == OpSpinWall && len(args) == 1:
+		in.N, err = parseTime(args[0])
+	case op == OpSleepTicks && len(args) == 1:
+		in.N, err = parseNumber("", args[0], maxSleepTicks)
+	case op == OpSample && len(args) == 2:
+		if in.Chan, err = parseIndex("r", args[0]); err == nil {
+			in.N, err = parseTime(args[1])
+		}
+	case (op == OpForget || op == OpSnapshot) && len(args) == 1:
+		in.Chan, err = parseIndex("r", args[0])
+	case op == OpBranch && len(args) == 3:
+		return pp.branch(in, args)
+	case op == OpPush && len(args) == 2:
+		if in.Chan, err = parseIndex("s", args[0]); err == nil {
+			in.N, err = parseNumber("s", args[1], math.MaxInt32)
+		}
+	case (op == OpStore || op == OpFutexWait || op == OpFutexWake) && len(args) == 2:
+		if in.Chan, err = parseIndex("s", args[0]); err == nil {
+			in.N, err = parseValue(args[1])
+		}
+	case op.operandOnly() && len(args) == 1:
+		in.Chan, err = parseIndex("s", args[0])
+	default:
+		return Instr{}, usageError(name)
+	}
+	return in, err
+}
+
+// operandOnly reports whether the operation has an object as its one operand.
+func (op Op) operandOnly() bool {
+	switch op {
+	case OpStore, OpBranch, OpFutexWait, OpFutexWake, OpPush:
+		return false
+	}
+	_, known := op.operand()
+	return known
+}
+
+func (pp *programParser) branch(in Instr, args []string) (Instr, error) {
+	var err error
+	if in.Chan, err = parseIndex("s", args[0]); err != nil {
+		return in, err
+	}
+	if in.N, err = parseValue(args[1]); err != nil {
+		return in, err
+	}
+	if _, behind := pp.labels[args[2]]; behind {
+		return in, fmt.Errorf("label %q is set above: a branch goes ahead", args[2])
+	}
+	pp.branches = append(pp.branches, pendingBranch{args[2], len(pp.program), pp.number + 1})
+	return in, nil
+}
+
+func parseIndex(prefix, text string) (int32, error) {
+	n, err := parseNumber(prefix, text, math.MaxInt32)
+	return int32(n), err
+}
+
+// parseValue reads what a word of 32 bits can hold.
+func parseValue(text string) (int64, error) {
+	n, err := strconv.ParseInt(text, 10, 32)
+	if err != nil {
+		return 0, fmt.Errorf("%q: want a whole number that fits into 32 bits", text)
+	}
+	return n, nil
+}
