@@ -177,6 +177,7 @@ func (r *replay) score(a *ask, chosen int, end int64) {
 		res.Prev++
 	}
 	res.Random += a.randomShare(chosen)
+	r.measureScan(a, end)
 	if agrees && a.who.ID != r.opts.keepPID && a.story == nil {
 		return
 	}
@@ -194,6 +195,18 @@ func (r *replay) score(a *ask, chosen int, end int64) {
 		res.story = a.story
 	}
 	res.Kept = append(res.Kept, d)
+}
+
+// measureScan learns from the time between entry and return what a scan costs,
+// beside what every placement costs.
+func (r *replay) measureScan(a *ask, end int64) {
+	took := end - a.time
+	if r.leastPlacement == 0 || took < r.leastPlacement {
+		r.leastPlacement = took
+	}
+	if a.record.ScannedThrough() {
+		r.f.MeasuredScan(&a.Question, took-r.leastPlacement)
+	}
 }
 
 // randomShare is the probability that a random idle CPU of prev's cache is the

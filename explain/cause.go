@@ -171,6 +171,10 @@ func (r *replay) singleTrials(a *ask, chosen int) []trial {
 func (r *replay) otherBudgets(a *ask) []int32 {
 	now, most := r.f.ScanBudget(a.Prev), r.f.LLCSize(a.Prev)
 	var out []int32
+	if r.features.Has(sched.SISProp) {
+		out = append(out, most) // the budget is computed at each scan
+		now = most
+	}
 	for d := int32(1); d <= most; d++ {
 		if now+d <= most {
 			out = append(out, now+d)

@@ -22,23 +22,25 @@ type replay struct {
 	probes   bool // the recording has the probes sel and selr
 	idleOf   idleNumbers
 
-	groups groupTable
-	asked  int64 // placements begun
-	open   int   // placements between their sel and selr
-	result *Capture
+	groups         groupTable
+	leastPlacement int64 // ns, the shortest time from sel to selr so far
+	asked          int64 // placements begun
+	open           int   // placements between their sel and selr
+	result         *Capture
 }
 
 // cpuState is what the replay remembers of one CPU.
 type cpuState struct {
-	seen    bool
-	waking  *task // last sched_waking on the CPU that is not settled
-	forked  *task // child of the last fork on the CPU
-	asking  bool  // between sel and selr
-	ask     ask
-	balance bool // the CPU is an idle load balancer: it balances for others
-	loadSet bool // the root queue's load has its start value
-	newidle bool // its newidle balancing has been followed
-	turn    cpuTurn
+	seen      bool
+	waking    *task // last sched_waking on the CPU that is not settled
+	forked    *task // child of the last fork on the CPU
+	asking    bool  // between sel and selr
+	ask       ask
+	balance   bool  // the CPU is an idle load balancer: it balances for others
+	loadSet   bool  // the root queue's load has its start value
+	newidleAt int64 // ns when that began
+	newidle   bool  // its newidle balancing has been followed
+	turn      cpuTurn
 }
 
 // step follows one event.
@@ -84,6 +86,10 @@ func (r *replay) step(e *trace.Event) {
 		r.onSoftirq(cpu, c, e)
 	case trace.KindBalance:
 		r.onBalance(cpu, c, e.Balance())
+	case trace.KindBalanceReturn:
+		if c.newidle {
+			r.f.NewidleCost(cpu, e.Time-c.newidleAt)
+		}
 	case trace.KindCanMigrate:
 		r.onCanMigrate(e.CanMigrate())
 	case trace.KindAttach:
@@ -271,7 +277,7 @@ func (r *replay) onBalance(cpu int, c *cpuState, b trace.Balance) {
 	switch {
 	case idle == sched.NewlyIdle:
 		if !c.newidle {
-			c.newidle = true
+			c.newidle, c.newidleAt = true, r.f.Now()
 			r.f.Blocked(dst)
 			r.f.Newidle(dst)
 		}

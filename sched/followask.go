@@ -85,7 +85,34 @@ func (f *Follower) setLoad(cfs *cfsRQ, load int64) {
 }
 
 // SetAvgIdle gives a CPU's average idle time in ns.
-func (f *Follower) SetAvgIdle(cpu int, ns int64) { f.s.rqs[cpu].avgIdle = ns }
+func (f *Follower) SetAvgIdle(cpu int, ns int64) {
+	rq := &f.s.rqs[cpu]
+	rq.avgIdle = ns
+	rq.maxIdleBalanceCost = max(rq.maxIdleBalanceCost, ns/2) // or it could not be so high
+}
+
+// MeasuredScan replaces what the model takes a search to have cost by the time
+// that the recording shows for it, in ns. Kernels before v6.0 bound the next
+// scans by it (SIS_PROP, mechanisms.md 6.5). It belongs right behind [Follower.Ask].
+func (f *Follower) MeasuredScan(q *Question, ns int64) {
+	d := f.s.rqs[q.Here].llc
+	if d == nil {
+		return
+	}
+	d.avgScanCost = f.before.scanNS
+	if d.avgScanCost == 0 {
+		d.avgScanCost = ns
+		return
+	}
+	d.learnScanCost(ns)
+}
+
+// NewidleCost follows a CPU that has spent ns on newidle balancing: that bounds
+// its average idle time.
+func (f *Follower) NewidleCost(cpu int, ns int64) {
+	rq := &f.s.rqs[cpu]
+	rq.maxIdleBalanceCost = max(rq.maxIdleBalanceCost, ns)
+}
 
 // AvgIdle returns a CPU's average idle time in ns.
 func (f *Follower) AvgIdle(cpu int) int64 { return f.s.rqs[cpu].avgIdle }

@@ -160,6 +160,7 @@ func (f *Follower) Suppose(q *Question, what Supposition, record *Decision) int 
 	if what.Recent != Unsupposed {
 		q.Task.recentUsed = what.Recent
 	}
+	undoBudget := f.supposeBudget(q, what.Scan)
 	undoLoads := f.supposeLoads(q, what.Loads)
 	undoIdle := f.supposeIdle(&what)
 	undoCPU := f.supposeCPU(&what)
@@ -175,6 +176,7 @@ func (f *Follower) Suppose(q *Question, what Supposition, record *Decision) int 
 	undoCPU()
 	undoIdle()
 	undoLoads()
+	undoBudget()
 	return cpu
 }
 
@@ -220,6 +222,20 @@ func (f *Follower) supposeCPU(what *Supposition) (undo func()) {
 		}
 	}
 	return undo
+}
+
+// supposeBudget makes the scan of kernels with SIS_PROP test n CPUs. It never
+// tests fewer than three.
+func (f *Follower) supposeBudget(q *Question, n int32) (undo func()) {
+	rq := &f.s.rqs[q.Here]
+	if n == Unsupposed || rq.llc == nil || !f.s.features.Has(SISProp) {
+		return nothingToUndo
+	}
+	avgIdle, cost := rq.avgIdle, rq.llc.avgScanCost
+	rq.llc.avgScanCost = 0
+	perCPU := (int64(n) + 1 + int64(rq.llc.SpanWeight) - 1) / int64(rq.llc.SpanWeight)
+	rq.avgIdle, rq.wakeAvgIdle = 512*perCPU, perCPU
+	return func() { rq.avgIdle, rq.llc.avgScanCost = avgIdle, cost }
 }
 
 // supposeLoads makes one of the two CPUs look empty and the other full.
