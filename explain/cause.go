@@ -67,7 +67,7 @@ func (r *replay) findCause(a *ask, chosen int) Cause {
 			return false
 		}
 		found = t.cause
-		r.learn(a, chosen, t.cause)
+		r.learn(a, chosen, &t)
 		return true
 	})
 	if found != CauseNone {
@@ -103,9 +103,12 @@ func (r *replay) findCauseLate(a *ask, chosen int) Cause {
 
 // learn keeps what a choice of the kernel tells about state that could not be
 // known before.
-func (r *replay) learn(a *ask, chosen int, cause Cause) {
-	if cause == CauseIdleSince {
+func (r *replay) learn(a *ask, chosen int, t *trial) {
+	switch t.cause {
+	case CauseIdleSince:
 		r.f.LearnIdleSince(chosen, a.predicted)
+	case CauseScan:
+		r.f.LearnScanCost(&a.Question, t.what.Scan)
 	}
 }
 

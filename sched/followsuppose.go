@@ -301,6 +301,25 @@ func (f *Follower) LearnIdleSince(cpu, after int) {
 	}
 }
 
+// LearnScanCost takes the average scan cost of kernels with SIS_PROP to be the
+// nearest to the present one with which a scan tests n CPUs.
+func (f *Follower) LearnScanCost(q *Question, n int32) {
+	rq := &f.s.rqs[q.Here]
+	if rq.llc == nil || !f.s.features.Has(SISProp) {
+		return
+	}
+	avgIdle := rq.avgIdle / 512
+	span := int64(rq.llc.SpanWeight)
+	enough := span * avgIdle / (int64(n) + 1) // the largest cost that allows n tests
+	tooMuch := span*avgIdle/(int64(n)+2) + 1  // the smallest that allows no more
+	switch cost := rq.scanCost(); {
+	case cost > enough:
+		rq.llc.avgScanCost = max(0, enough-1)
+	case cost < tooMuch:
+		rq.llc.avgScanCost = tooMuch
+	}
+}
+
 // IdleSince returns when a CPU began to idle, in ns; 0 when the recording does
 // not tell.
 func (f *Follower) IdleSince(cpu int) int64 { return f.s.rqs[cpu].idleStamp }
