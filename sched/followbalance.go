@@ -27,7 +27,10 @@ func (f *Follower) BalancedByOther(cpu, dst int) {
 
 // Newidle follows the start of newidle balancing on a CPU.
 func (f *Follower) Newidle(cpu int) {
-	f.s.decayBlocked(&f.s.rqs[cpu])
+	rq := &f.s.rqs[cpu]
+	rq.idleStamp = f.s.now
+	f.stamped.Set(cpu)
+	f.s.decayBlocked(rq)
 }
 
 // Pass follows a balance pass for cpu over its domain of span CPUs.
@@ -57,7 +60,7 @@ func (f *Follower) StillTicking(cpu int) {
 		return
 	}
 	f.s.nohzExit(rq)
-	if rq.idleStamp == 0 {
+	if f.idlesUnknown(rq) {
 		rq.idleStamp = f.s.now
 	}
 }

@@ -296,7 +296,7 @@ func (f *Follower) LLCSize(cpu int) int32 { return f.s.rqs[cpu].llcSize }
 // LearnIdleSince takes the time at which a CPU began to idle, when it is not
 // known yet, to be just behind that of another CPU.
 func (f *Follower) LearnIdleSince(cpu, after int) {
-	if rq := &f.s.rqs[cpu]; rq.idleStamp == 0 {
+	if rq := &f.s.rqs[cpu]; f.idlesUnknown(rq) {
 		rq.idleStamp = f.s.rqs[after].idleStamp + 1
 	}
 }

@@ -43,6 +43,7 @@ func (f *Follower) Switch(cpu int, prev, next *Task, how Leaving) {
 	} else {
 		rq.moveLRUFrontIfListed(next)
 	}
+	f.stamped.Clear(cpu)
 }
 
 // enterIdle is what a CPU does when it finds nothing to run.
@@ -51,7 +52,9 @@ func (f *Follower) enterIdle(rq *runqueue) {
 	if rq.nr > 0 {
 		f.hideRunnable(rq)
 	}
-	rq.idleStamp = s.now
+	if !f.stamped.Has(int(rq.cpu)) {
+		rq.idleStamp = s.now
+	}
 	s.updateIdleCore(rq)
 }
 
