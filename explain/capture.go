@@ -142,6 +142,9 @@ func Run(ctx context.Context, b *Bundle, opts Options) (*Capture, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", b.Trace, err)
 		}
+		if r.result.Events == 0 {
+			r.begin(e.Time, look.running)
+		}
 		r.result.Events++
 		r.step(&e)
 	}

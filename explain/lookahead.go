@@ -14,12 +14,15 @@ type looked struct {
 	hz     int64
 	probes bool
 	turns  bool // the CPUs take turns: see turns.go
+	// running is, by CPU, the thread that runs when the trace begins: the one
+	// that the CPU's first event names. PID 0 is the idle task.
+	running map[int32]trace.Task
 }
 
 // lookAhead finds out whether the placement probes were recorded and, from the
 // jiffies that they read, how many ticks a second the kernel made.
 func lookAhead(b *Bundle) (looked, error) {
-	l := looked{hz: 250}
+	l := looked{hz: 250, running: map[int32]trace.Task{}}
 	reader, err := trace.Open(b.Trace)
 	if err != nil {
 		return l, err
@@ -37,6 +40,7 @@ func lookAhead(b *Bundle) (looked, error) {
 			return l, err
 		}
 		turns.add(e.CPU)
+		l.noteRunning(&e)
 		if e.Kind != trace.KindSelect {
 			continue
 		}
@@ -53,6 +57,20 @@ func lookAhead(b *Bundle) (looked, error) {
 	}
 	l.turns = turns.taken()
 	return l, nil
+}
+
+// noteRunning keeps what the first event of a CPU tells. The names belong to
+// another reader than the replay's, so only the numbers are kept.
+func (l *looked) noteRunning(e *trace.Event) {
+	if _, known := l.running[e.CPU]; known {
+		return
+	}
+	t := trace.Task{PID: e.PID, Prio: unknownPrio}
+	if e.Kind == trace.KindSwitch {
+		s := e.Switch()
+		t.PID, t.Prio = s.Prev.PID, s.Prev.Prio
+	}
+	l.running[e.CPU] = t
 }
 
 // nearestHZ returns the tick rate that Linux can be built with and that is

@@ -55,9 +55,6 @@ func (r *replay) step(e *trace.Event) {
 	if r.turns.taken {
 		r.takeTurn(cpu, c, e)
 	}
-	if !c.seen {
-		r.firstSight(e, c)
-	}
 	if c.waking != nil && !settlesWaking(e.Kind) {
 		r.f.Pending(&c.waking.Task, cpu)
 		r.noteUnplaced(c.waking)
@@ -109,15 +106,18 @@ func settlesWaking(k trace.Kind) bool {
 	return k == trace.KindSelect || k == trace.KindWakeup || k == trace.KindMigrate
 }
 
-// firstSight takes the first event of a CPU for what runs there.
-func (r *replay) firstSight(e *trace.Event, c *cpuState) {
-	c.seen = true
-	if e.Kind == trace.KindSwitch || e.PID <= 0 {
-		return
+// begin starts what runs when the trace does.
+func (r *replay) begin(now int64, running map[int32]trace.Task) {
+	r.f.Advance(now)
+	for cpu := range r.cpus {
+		t, known := running[int32(cpu)]
+		if !known || t.PID <= 0 || !r.bundle.Machine.CPUs[cpu].Online {
+			continue
+		}
+		k := r.lookup(t, cpu)
+		r.f.Switch(cpu, nil, &k.Task, sched.LeavesPreempted)
+		k.fresh = false
 	}
-	k := r.lookup(trace.Task{PID: e.PID, Comm: e.Comm, Prio: unknownPrio}, int(e.CPU))
-	r.f.Switch(int(e.CPU), nil, &k.Task, sched.LeavesPreempted)
-	k.fresh = false
 }
 
 func (r *replay) onSwitch(cpu int, c *cpuState, s trace.Switch) {

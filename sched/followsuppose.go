@@ -189,17 +189,25 @@ func (f *Follower) supposeIdle(what *Supposition) (undo func()) {
 		return nothingToUndo
 	}
 	idle, schedIdle := s.idle.Clone(), s.schedIdle.Clone()
-	if what.Busy != Unsupposed {
-		s.idle.Clear(int(what.Busy))
-		s.schedIdle.Clear(int(what.Busy))
-	}
-	if what.Idle != Unsupposed {
-		s.idle.Set(int(what.Idle))
-	}
-	return func() {
+	undo = func() {
 		s.idle.CopyFrom(idle)
 		s.schedIdle.CopyFrom(schedIdle)
 	}
+	if what.Busy != Unsupposed {
+		rq, inner := &s.rqs[what.Busy], undo
+		s.idle.Clear(int(what.Busy))
+		s.schedIdle.Clear(int(what.Busy))
+		rq.nr++
+		undo = func() { rq.nr--; inner() }
+	}
+	if what.Idle != Unsupposed {
+		rq, inner := &s.rqs[what.Idle], undo
+		curr, nr := rq.curr, rq.nr
+		s.idle.Set(int(what.Idle))
+		rq.curr, rq.nr = nil, 0
+		undo = func() { rq.curr, rq.nr = curr, nr; inner() }
+	}
+	return undo
 }
 
 // supposeCPU makes a CPU the one that became idle last, or one without load.
