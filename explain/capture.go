@@ -143,7 +143,7 @@ func Run(ctx context.Context, b *Bundle, opts Options) (*Capture, error) {
 			return nil, fmt.Errorf("%s: %w", b.Trace, err)
 		}
 		if r.result.Events == 0 {
-			r.begin(e.Time, look.running)
+			r.begin(e.Time, &look)
 		}
 		r.result.Events++
 		r.step(&e)

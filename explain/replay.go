@@ -106,16 +106,22 @@ func settlesWaking(k trace.Kind) bool {
 	return k == trace.KindSelect || k == trace.KindWakeup || k == trace.KindMigrate
 }
 
-// begin starts what runs when the trace does.
-func (r *replay) begin(now int64, running map[int32]trace.Task) {
+// begin starts what runs, and queues what waits, when the trace begins.
+func (r *replay) begin(now int64, look *looked) {
 	r.f.Advance(now)
 	for cpu := range r.cpus {
-		t, known := running[int32(cpu)]
+		t, known := look.running[int32(cpu)]
 		if !known || t.PID <= 0 || !r.bundle.Machine.CPUs[cpu].Online {
 			continue
 		}
 		k := r.lookup(t, cpu)
 		r.f.Switch(cpu, nil, &k.Task, sched.LeavesPreempted)
+		k.fresh = false
+	}
+	for _, w := range look.waiting {
+		k := r.lookup(w.task, int(w.cpu))
+		r.f.Rested(&k.Task)
+		r.f.Woken(&k.Task, r.validCPU(int(w.cpu)))
 		k.fresh = false
 	}
 }
