@@ -284,8 +284,10 @@ func (r *replay) onBalance(cpu int, c *cpuState, b trace.Balance) {
 	case idle == sched.NewlyIdle:
 		if !c.newidle {
 			c.newidle, c.newidleAt = true, r.f.Now()
-			r.f.Blocked(dst)
-			r.f.Newidle(dst)
+			r.f.At(c.clock(r.f.Now()), func() {
+				r.f.Blocked(dst)
+				r.f.Newidle(dst)
+			})
 		}
 	case dst != cpu:
 		c.balance = true

@@ -101,7 +101,8 @@ func carriesOver(e *trace.Event) bool {
 		return false
 	}
 	switch e.Kind {
-	case trace.KindSwitch, trace.KindWakeup, trace.KindWakeupNew, trace.KindMigrate, trace.KindSelect, trace.KindSelectReturn:
+	case trace.KindSwitch, trace.KindWakeup, trace.KindWakeupNew, trace.KindMigrate, trace.KindSelect, trace.KindSelectReturn,
+		trace.KindBalance, trace.KindBalanceReturn, trace.KindCanMigrate, trace.KindCanMigrateReturn:
 		return true
 	}
 	return false
