@@ -34,6 +34,7 @@ type cpuState struct {
 	seen      bool
 	waking    *task // last sched_waking on the CPU that is not settled
 	forked    *task // child of the last fork on the CPU
+	starting  *task // new task that has been placed but not been seen queued
 	asking    bool  // between sel and selr
 	ask       ask
 	balance   bool  // the CPU is an idle load balancer: it balances for others
@@ -214,6 +215,11 @@ func (r *replay) onWakeupNew(w trace.Wake) {
 	k := r.lookup(w.Task, int(w.TargetCPU))
 	if k == nil {
 		return
+	}
+	for i := range r.cpus {
+		if r.cpus[i].starting == k {
+			r.cpus[i].starting = nil
+		}
 	}
 	r.f.Started(&k.Task, r.validCPU(int(w.TargetCPU)))
 	k.fresh = false

@@ -84,7 +84,12 @@ func (r *replay) changeTurn(cpu int, c *cpuState, now int64) {
 		if first := t.tickAfter(t.last); first <= now {
 			end, t.resumed = first, t.tickAfter(now)-t.tick
 		}
-		r.cpus[t.cpu].turn.paused = end
+		left := &r.cpus[t.cpu]
+		left.turn.paused = end
+		if k := left.starting; k != nil {
+			left.starting = nil
+			r.f.At(end, func() { r.f.Started(&k.Task, k.CPU()) })
+		}
 	}
 	t.cpu, t.anything = cpu, true
 	c.turn.resuming = true
