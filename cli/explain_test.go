@@ -71,7 +71,7 @@ func TestExplainFormats(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{one}, "a rule we lack"},
+		{[]string{one}, "disagreements:"},
 		{[]string{"--format", "csv", one}, "path,kernel,decisions,agree"},
 		{[]string{"--disagreements", one}, "kernel 3, model 2"},
 		{[]string{"--disagreements", "--format", "csv", one}, "cause\n"},
