@@ -55,13 +55,12 @@ func (s *Scheduler) countNewidle(d *Domain, success int64) {
 	r.successes /= 2
 }
 
-// evenDice are the dice of a scheduler whose driver brings none: no random
-// numbers, but a sequence that goes evenly through all sides (multiples of the
-// golden section of 2^32).
-func evenDice() func() uint32 {
-	rolls := uint32(0)
+// fixedDice is the sequence of a scheduler whose driver brings no dice: the
+// upper halves of a 64-bit linear congruence (Knuth's MMIX constants).
+func fixedDice() func() uint32 {
+	state := uint64(1)
 	return func() uint32 {
-		rolls++
-		return rolls * 0x9e3779b1 >> 22
+		state = state*6364136223846793005 + 1442695040888963407
+		return uint32(state >> 32)
 	}
 }

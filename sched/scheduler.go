@@ -21,8 +21,8 @@ type Config struct {
 	// Placement replaces the kernel's wakeup placement; nil keeps it.
 	Placement PlacementRule
 	// Dice returns random numbers for kernels whose newidle balancing rolls
-	// dice (NI_RANDOM). A driver passes its own seeded source; nil is a sequence
-	// that goes evenly through all sides.
+	// dice (NI_RANDOM). A driver passes its own seeded source; nil is a fixed
+	// sequence.
 	Dice func() uint32
 }
 
@@ -93,7 +93,7 @@ func New(cfg Config, driver Driver) (*Scheduler, error) {
 		idle: machine.NewCPUMask(n), schedIdle: machine.NewCPUMask(n),
 	}
 	if s.dice == nil {
-		s.dice = evenDice()
+		s.dice = fixedDice()
 	}
 	s.root = s.newRootGroup()
 	s.groups = []*TaskGroup{s.root}
