@@ -132,11 +132,8 @@ func (p *Profile) hasTunable(name string) bool { return !slices.Contains(p.Tunab
 func (c *Config) SetTunable(name string, value int64) error {
 	short := strings.TrimPrefix(name, "sched_")
 	i := slices.IndexFunc(tunableFields, func(f tunableField) bool { return f.name == short })
-	if i < 0 {
-		return fmt.Errorf("there is no tunable %q; there are %s", name, strings.Join(c.Profile.TunableNames(), ", "))
-	}
-	if !c.Profile.hasTunable(short) {
-		return fmt.Errorf("kernel %s has no tunable %s; it has %s", c.Profile.Name, short,
+	if i < 0 || !c.Profile.hasTunable(short) {
+		return fmt.Errorf("kernel %s has no tunable %q; it has %s", c.Profile.Name, name,
 			strings.Join(c.Profile.TunableNames(), ", "))
 	}
 	f := &tunableFields[i]
