@@ -1,10 +1,10 @@
 package sched
 
 // How often newidle balancing of a domain finds something, and the dice that
-// decide by it whether to look (NI_RANDOM, NI_RATE; stable trees of v6.12, and
-// v7.2; mechanisms-modern.md 4.6). A domain where half of the passes pull a
-// task is looked at every second time. Successes of passes that were left to
-// chance count for the passes that were not made.
+// decide by it whether to look (NI_RANDOM, NI_RATE; stable trees of v6.1 and
+// v6.12, and v7.2; mechanisms-modern.md 4.6). A domain where half of the passes
+// pull a task is looked at every second time. Successes of passes that were
+// left to chance count for the passes that were not made.
 
 // newidleRate is a domain's record; halves of calls and successes survive each
 // evaluation.
