@@ -103,7 +103,9 @@ var balance61 = func() balanceRules {
 	r.fillAboveAverage = false
 	r.detach.shiftsUtil = true
 	r.newidle.refusesWork = true
+	// 6.1.192 lists NI_RANDOM; that its rule is that of 6.12 is taken for granted.
 	r.newidle.rollsDice = func(*Domain) bool { return true }
+	r.nohz.insists = true
 	return r
 }()
 

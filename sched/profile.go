@@ -154,15 +154,14 @@ var v517tip = Profile{
 	GroupIdle: true,
 }
 
-// NI_RANDOM came to v6.1's stable tree late in its life; v6.1 itself does
-// without.
+// NI_RANDOM came to v6.1's stable tree late in its life.
 var features61 = features517 | Features(SISUtil, NIRandom)
 
 var v61 = Profile{
 	Name:     "v6.1",
 	Summary:  "v6.1: SIS_UTIL instead of SIS_PROP",
 	Known:    features61,
-	Defaults: features61 &^ offByDefault &^ Features(SISProp, NIRandom),
+	Defaults: features61 &^ offByDefault &^ Features(SISProp),
 	Inert:    inert517,
 	Tunables: tunables517,
 	UtilEst:  utilEst510,
