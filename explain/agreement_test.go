@@ -5,30 +5,44 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 )
 
 // explainAll explains every capture below a path.
 func explainAll(t testing.TB, path string, workers int) *Result {
 	t.Helper()
-	dirs, err := Find(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var bundles []*Bundle
-	for _, dir := range dirs {
-		b, err := Open(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		bundles = append(bundles, b)
-	}
-	result, err := RunAll(context.Background(), bundles, Options{}, workers)
+	result, err := explainPath(path, workers)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return result
 }
+
+func explainPath(path string, workers int) (*Result, error) {
+	dirs, err := Find(path)
+	if err != nil {
+		return nil, err
+	}
+	var bundles []*Bundle
+	for _, dir := range dirs {
+		b, err := Open(dir)
+		if err != nil {
+			return nil, err
+		}
+		bundles = append(bundles, b)
+	}
+	return RunAll(context.Background(), bundles, Options{}, workers)
+}
+
+// committed explains testdata once for all tests.
+var committed = sync.OnceValue(func() *Result {
+	result, err := explainPath("testdata", 2)
+	if err != nil {
+		panic(err)
+	}
+	return result
+})
 
 // floors are the lowest agreements, in percent, that may come out: those that
 // were reached when this was written, rounded down. Raise them with the rules.
@@ -47,7 +61,7 @@ var committedFloors = map[string]floors{
 }
 
 func TestAgreementWithCommittedCaptures(t *testing.T) {
-	checkFloors(t, explainAll(t, "testdata", 2), committedFloors)
+	checkFloors(t, committed(), committedFloors)
 }
 
 // sharedFloors are for the whole captures.
@@ -113,7 +127,7 @@ func atLeast(t *testing.T, what string, c Count, percent float64) {
 }
 
 func TestRaceOnlyWherePlacementsOverlap(t *testing.T) {
-	for _, c := range explainAll(t, "testdata", 2).Captures {
+	for _, c := range committed().Captures {
 		for _, d := range c.Kept {
 			if d.Cause == CauseRace && !d.Overlaps {
 				t.Errorf("%s at %s: a race without overlap", c.Bundle.Dir, seconds(d.Time))
@@ -145,7 +159,7 @@ func TestSameResultWithAnyNumberOfWorkers(t *testing.T) {
 	}
 }
 
-// TestBaselineIsCountedByHand counts the placements that stayed at prev in the
+// TestBaselinePrevIsCountedByHand counts the placements that stayed at prev in the
 // trace's own text.
 func TestBaselinePrevIsCountedByHand(t *testing.T) {
 	dir := filepath.Join("testdata", "6.1", "forks")

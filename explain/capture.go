@@ -2,6 +2,7 @@ package explain
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -136,7 +137,7 @@ func Run(ctx context.Context, b *Bundle, opts Options) (*Capture, error) {
 			return nil, ctx.Err()
 		}
 		err := reader.Next(&e)
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {

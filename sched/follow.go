@@ -54,7 +54,7 @@ func NewFollower(cfg Config) (*Follower, error) {
 	for cpu := range s.rqs {
 		if shared := s.rqs[cpu].llcShared; shared != nil {
 			shared.HasIdleCores = s.scratch.smt
-			shared.NrIdleScan = int32(s.rqs[cpu].llcSize)
+			shared.NrIdleScan = s.rqs[cpu].llcSize
 		}
 	}
 	return f, nil

@@ -327,7 +327,3 @@ func (f *Follower) LearnScanCost(q *Question, n int32) {
 		rq.llc.avgScanCost = tooMuch
 	}
 }
-
-// IdleSince returns when a CPU began to idle, in ns; 0 when the recording does
-// not tell.
-func (f *Follower) IdleSince(cpu int) int64 { return f.s.rqs[cpu].idleStamp }
