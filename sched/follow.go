@@ -60,8 +60,12 @@ func NewFollower(cfg Config) (*Follower, error) {
 	return f, nil
 }
 
+// stillTicking is the idle stamp of a CPU of which nothing is known but that it
+// has not stopped its tick; that of one that has is 0.
+const stillTicking = 1
+
 // idlesUnknown reports whether nothing has shown yet since when a CPU idles.
-func (f *Follower) idlesUnknown(rq *runqueue) bool { return rq.idleStamp == 0 }
+func (f *Follower) idlesUnknown(rq *runqueue) bool { return rq.idleStamp <= stillTicking }
 
 // Scheduler returns the followed scheduler, for its exported questions.
 func (f *Follower) Scheduler() *Scheduler { return f.s }
