@@ -89,10 +89,19 @@ func (s *Simulation) SampleCounters(every int64) { s.sim.SampleCounters(every) }
 
 // NewSimulation builds what a cell describes. A field that cannot be is a
 // *FieldError.
-func NewSimulation(c *Cell) (*Simulation, error) {
+func NewSimulation(c *Cell) (*Simulation, error) { return NewSimulationWith(c, nil) }
+
+// NewSimulationWith is NewSimulation with these costs instead of those that the
+// cell names; nil: those of the cell.
+func NewSimulationWith(c *Cell, costs *sim.Costs) (*Simulation, error) {
 	mach, err := machine.Resolve(c.Machine)
 	if err != nil {
 		return nil, &FieldError{"machine", err}
+	}
+	if costs == nil {
+		if costs, err = costsOf(c, mach); err != nil {
+			return nil, &FieldError{"costs", err}
+		}
 	}
 	config, err := schedConfig(c, mach)
 	if err != nil {
@@ -102,7 +111,7 @@ func NewSimulation(c *Cell) (*Simulation, error) {
 	if err != nil {
 		return nil, err
 	}
-	run := sim.Config{Sched: config, Scenario: scenario, Seed: c.Seed}
+	run := sim.Config{Sched: config, Scenario: scenario, Costs: costs, Seed: c.Seed}
 	if run.Rules, err = workload.RulesFor(c.Kernel); err != nil {
 		return nil, &FieldError{"kernel", err}
 	}
@@ -111,9 +120,6 @@ func NewSimulation(c *Cell) (*Simulation, error) {
 	}
 	if run.ShuffleTies, err = shuffleTies(c.TieBreak); err != nil {
 		return nil, &FieldError{"tie-break", err}
-	}
-	if run.Costs, err = costsOf(c, mach); err != nil {
-		return nil, &FieldError{"costs", err}
 	}
 	if run.Cgroups, err = cgroupSettings(c); err != nil {
 		return nil, err
