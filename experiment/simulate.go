@@ -171,6 +171,7 @@ func scenarioOf(c *Cell, mach *machine.Machine) (workload.Benchmark, *workload.S
 	if err != nil {
 		return nil, nil, &FieldError{"run", err}
 	}
+	pin(scenario, c.CPUs)
 	for i, job := range c.Background {
 		beside, err := backgroundScenario(job, shape)
 		if err != nil {
@@ -180,6 +181,15 @@ func scenarioOf(c *Cell, mach *machine.Machine) (workload.Benchmark, *workload.S
 	}
 	workload.AddNoiseOn(scenario, c.Seed, mach.Online().CPUs())
 	return benchmark, scenario, nil
+}
+
+// pin lets the tasks run on the given CPUs only, as taskset does; none: on all.
+func pin(scenario *workload.Scenario, cpus []int) {
+	for i := range scenario.Tasks {
+		if len(cpus) > 0 {
+			scenario.Tasks[i].Allowed, scenario.Tasks[i].StartCPU = cpus, cpus[0]
+		}
+	}
 }
 
 func backgroundScenario(job BackgroundJob, shape workload.Shape) (*workload.Scenario, error) {

@@ -23,6 +23,7 @@ type Costs struct {
 
 	SwitchProcess, SwitchThread, SwitchIdle int64 // schedule and switch: other address space, same, from or to idle
 	Wakeup                                  int64 // try_to_wake_up without the placement search
+	WakeLines                               int64 // lines of task and run queue that a wakeup fetches from where the task ran (a count)
 	QueueLockHold                           int64 // a run-queue lock held by a wakeup or switch
 	IPISend, IPIDeliver, IPIHandle          int64
 	Tick, TimerInterrupt                    int64
@@ -86,6 +87,7 @@ var costFields = []costField{
 	{"switch_thread", "ns", func(c *Costs) *int64 { return &c.SwitchThread }},
 	{"switch_idle", "ns", func(c *Costs) *int64 { return &c.SwitchIdle }},
 	{"wakeup", "ns", func(c *Costs) *int64 { return &c.Wakeup }},
+	{"wake_lines", "lines", func(c *Costs) *int64 { return &c.WakeLines }},
 	{"queue_lock_hold", "ns", func(c *Costs) *int64 { return &c.QueueLockHold }},
 	{"ipi_send", "ns", func(c *Costs) *int64 { return &c.IPISend }},
 	{"ipi_deliver", "ns", func(c *Costs) *int64 { return &c.IPIDeliver }},

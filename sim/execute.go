@@ -229,6 +229,9 @@ func (m *Sim) exit(c *cpu, t *task) {
 func (m *Sim) wake(c *cpu, t *task, sync bool) {
 	t.wokenAt = m.now
 	c.debt += m.costs.Wakeup
+	if t.lastCPU >= 0 {
+		c.debt += m.costs.WakeLines * m.lineCost(c.id, t.lastCPU)
+	}
 	cpu := m.sched.Wake(m.now, int(c.id), t.sched, sync)
 	m.lockQueue(c, cpu)
 	m.chargeWork(c)

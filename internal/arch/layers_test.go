@@ -34,10 +34,11 @@ var layers = map[string]layer{
 		own:     []string{"internal/suggest", "machine", "published", "sched", "sim", "stats", "workload"},
 		foreign: []string{"github.com/goccy/go-yaml"},
 	},
-	"report": {own: []string{"machine", "sched", "stats"}, foreign: []string{"github.com/parquet-go/parquet-go"}},
+	"calibrate": {own: []string{"experiment", "published", "sim", "stats", "workload"}},
+	"report":    {own: []string{"machine", "sched", "stats"}, foreign: []string{"github.com/parquet-go/parquet-go"}},
 
 	"cli": {
-		own:     []string{"experiment", "internal/suggest", "machine", "report", "sched", "sim", "stats", "trace", "workload"},
+		own:     []string{"calibrate", "experiment", "internal/suggest", "machine", "report", "sched", "sim", "stats", "trace", "workload"},
 		foreign: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},
 	},
 	"cmd/schedlab": {own: []string{"cli"}},
