@@ -80,6 +80,7 @@ and it says which is better, by how much, with what confidence, and why.`,
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
 		newCompareCommand(experiment.Simulator{}),
+		newReproduceCommand(experiment.Simulator{}),
 		newRunCommand(),
 		newCalibrateCommand(),
 		newConvertCommand(),

@@ -9,6 +9,7 @@ import (
 	"github.com/schedlab/schedlab/machine"
 	"github.com/schedlab/schedlab/sched"
 	"github.com/schedlab/schedlab/sim"
+	"github.com/schedlab/schedlab/stats"
 	"github.com/schedlab/schedlab/workload"
 )
 
@@ -44,7 +45,9 @@ var unconservedPercents = []int64{50, 40, 30, 20, 10, 5}
 var driftPercents = []int64{50, 20, 10}
 
 func outcomeOf(report workload.Report, result *sim.Result) *Outcome {
-	o := &Outcome{Failed: report.Failure, Notes: report.Notes}
+	counters := result.WholeCounters()
+	sis := stats.SISOf(&counters)
+	o := &Outcome{Failed: report.Failure, Notes: report.Notes, SIS: &sis}
 	for _, metric := range report.Metrics {
 		o.Samples = append(o.Samples, Sample{
 			Statistic: metric.Statistic, Label: metric.Label, Unit: metric.Unit, Better: metric.Better, Value: metric.Value,

@@ -19,6 +19,7 @@ var layers = map[string]layer{
 	"internal/suggest": {},
 	"internal/arch":    {},
 	"published":        {},
+	"experiments":      {},
 
 	"machine":  {foreign: []string{"github.com/goccy/go-yaml"}},
 	"workload": {},
@@ -38,7 +39,7 @@ var layers = map[string]layer{
 	"report":    {own: []string{"machine", "sched", "stats"}, foreign: []string{"github.com/parquet-go/parquet-go"}},
 
 	"cli": {
-		own:     []string{"calibrate", "experiment", "internal/suggest", "machine", "report", "sched", "sim", "stats", "trace", "workload"},
+		own:     []string{"calibrate", "experiment", "experiments", "internal/suggest", "machine", "report", "sched", "sim", "stats", "trace", "workload"},
 		foreign: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},
 	},
 	"cmd/schedlab": {own: []string{"cli"}},
