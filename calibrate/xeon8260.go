@@ -29,6 +29,7 @@ var xeonKnobs = []Knob{
 	{Parameter: "refill_core", Start: 60, Low: 15, High: 500, Moves: []string{"pipes"}},
 	{Parameter: "switch_process", Start: 1500, Low: 1200, High: 2000, Moves: []string{"pipes"}},
 	{Parameter: "wakeup", Start: 450, Low: 400, High: 1000, Moves: []string{"schbench", "pipes"}},
+	{Parameter: "unix_hold", Start: 300, Low: 300, High: 300, Moves: []string{"sockets"}}, // not searched
 	{Parameter: "probe", Start: 60, Low: 30, High: 100, Moves: []string{"pipes"}},
 }
 

@@ -27,7 +27,9 @@ the rows are ranked, how large the changes are, beside a predictor that knows
 one sign per column; then the largest misses.
 
 No published figure of a patched kernel is known to the simulation: costs are
-fitted to baselines alone (schedlab calibrate). Documents: ` + strings.Join(experiments.Names(), ", ") + `.`,
+fitted to baselines alone (schedlab calibrate).
+
+Documents: ` + strings.Join(experiments.Names(), ", ") + `.`,
 		Example: `  schedlab reproduce --quick sched-idle-balance
   schedlab reproduce --out results wake-affine`,
 		Args:      exactlyOne("a document: " + strings.Join(experiments.Names(), ", ")),
