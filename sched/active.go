@@ -7,7 +7,7 @@ package sched
 // activeRules is what differs in active balancing.
 type activeRules struct {
 	// needed reports whether a failed pass calls for it.
-	needed func(env *balanceEnv) bool
+	needed func(s *Scheduler, env *balanceEnv) bool
 	// ignoresHeat: the stopper takes a task also when it is cache hot.
 	ignoresHeat bool
 	// pinnedIsAllPinned: a running task that may not run here lengthens the
@@ -22,13 +22,13 @@ type activeRules struct {
 }
 
 // activeNeeded510 starts after enough failures, whatever was to be moved.
-func activeNeeded510(env *balanceEnv) bool {
-	return env.singleOnReducedCPU() || env.failedTooOften()
+func activeNeeded510(s *Scheduler, env *balanceEnv) bool {
+	return s.singleOnReducedCPU(env) || env.failedTooOften()
 }
 
 // activeNeeded517 counts failures only when tasks were to be spread.
-func activeNeeded517(env *balanceEnv) bool {
-	return env.singleOnReducedCPU() || (env.move == moveTask && env.failedTooOften())
+func activeNeeded517(s *Scheduler, env *balanceEnv) bool {
+	return s.singleOnReducedCPU(env) || (env.move == moveTask && env.failedTooOften())
 }
 
 func (env *balanceEnv) failedTooOften() bool {
@@ -37,8 +37,8 @@ func (env *balanceEnv) failedTooOften() bool {
 
 // singleOnReducedCPU: the destination idles and the source's only task has
 // less of a CPU than it would have here.
-func (env *balanceEnv) singleOnReducedCPU() bool {
-	return env.idle != NotIdle && env.src.cfs.h == 1 && env.src.reducedCapacity(env.d) &&
+func (s *Scheduler) singleOnReducedCPU(env *balanceEnv) bool {
+	return env.idle != NotIdle && s.tasksOn(env.src) == 1 && env.src.reducedCapacity(env.d) &&
 		env.src.capacity*env.d.ImbalancePct < env.dst.capacity*100
 }
 
@@ -47,10 +47,10 @@ func (env *balanceEnv) singleOnReducedCPU() bool {
 func (s *Scheduler) afterFailure(env *balanceEnv, res *passResult) {
 	d, src, rules := env.d, env.src, &s.profile.Balance.active
 	d.balanced.Failed[env.idle]++
-	if env.idle != NewlyIdle {
+	if env.idle != NewlyIdle && !env.has(envLLCPinned) {
 		d.nrBalanceFailed++
 	}
-	if !rules.needed(env) {
+	if !rules.needed(s, env) {
 		return
 	}
 	s.work.RemoteLocks++
@@ -68,7 +68,7 @@ func (s *Scheduler) afterFailure(env *balanceEnv, res *passResult) {
 	if src.activeBalance {
 		return
 	}
-	src.activeBalance, src.pushCPU = true, env.owner.cpu
+	src.activeBalance, src.pushCPU, src.pushForLLC = true, env.owner.cpu, env.move == moveLLCTask
 	s.driver.StopperKick(int(src.cpu))
 	res.outcome = passActive
 }
@@ -78,7 +78,7 @@ func (s *Scheduler) afterFailure(env *balanceEnv, res *passResult) {
 func (s *Scheduler) settleActive(env *balanceEnv) {
 	d := env.d
 	switch {
-	case !s.profile.Balance.active.regulated || env.singleOnReducedCPU():
+	case !s.profile.Balance.active.regulated || s.singleOnReducedCPU(env):
 		d.balanceInterval = d.MinInterval
 	case d.balanceInterval < d.MaxInterval:
 		d.balanceInterval *= 2
@@ -112,7 +112,10 @@ func (s *Scheduler) pushOne(src, dst *runqueue) {
 	}
 	d.balanced.ActiveTries++
 	env := s.beginPass(dst, d, Idle)
-	env.src, env.flags = src, envActive
+	env.src, env.flags, env.move = src, envActive, moveLoad
+	if src.pushForLLC {
+		env.move = moveLLCTask
+	}
 	t := s.firstMovable(env)
 	if t == nil {
 		return

@@ -171,7 +171,7 @@ func TestActiveBalanceOffReducedCPU(t *testing.T) {
 		l.rqs[1].capacity = c.capacity
 		env := l.env(0, "MC", c.idle)
 		env.src = &l.rqs[1]
-		if got := activeNeeded517(env); got != c.want {
+		if got := activeNeeded517(l.Scheduler, env); got != c.want {
 			t.Errorf("capacity %d, %s: %v, want %v", c.capacity, c.idle, got, c.want)
 		}
 	}

@@ -125,9 +125,11 @@ func (s *Scheduler) idleOfTwo(p *Placement) (int, AffineReason) {
 }
 
 // wakerLeavesCPUFree reports whether the waker is about to sleep and is alone
-// on its CPU.
+// on its CPU. Tasks that only wait there for their delayed dequeue do not count
+// (v6.12; before, there are none).
 func (s *Scheduler) wakerLeavesCPUFree(p *Placement) bool {
-	return p.Sync && s.rqs[p.Here].nr == 1
+	rq := &s.rqs[p.Here]
+	return p.Sync && rq.nr-rq.cfs.delayed == 1
 }
 
 // affineByWeight is WA_WEIGHT of v5.10 and later: strictly less load here.

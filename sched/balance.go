@@ -18,6 +18,18 @@ type balanceRules struct {
 	// spread turns the difference of tasks (or idle CPUs) between two groups
 	// into the number of tasks to move; NUMA domains allow small differences.
 	spread func(env *balanceEnv, local, busiest *groupStats, difference int64) int64
+	// siblingDifference compares groups of which the tasks should spread.
+	siblingDifference differenceRule
+	// busierAmongEquals compares two groups of one type.
+	busierAmongEquals func(c, best *groupStats, first bool) bool
+	// elected reports whether a CPU that is not newly idle is the one of its
+	// group that balances the domain.
+	elected func(s *Scheduler, env *balanceEnv) bool
+	// balancesCores: remote cores on which several tasks run are a group type.
+	balancesCores bool
+	// skipsDelayed: tasks that wait for their delayed dequeue do not count as
+	// tasks to move.
+	skipsDelayed bool
 	// fillAboveAverage: a local group that is not overloaded takes load even
 	// when it is above the domain's average (a bug of v5.17, mended later and in
 	// the stable trees of v5.10).
@@ -43,6 +55,10 @@ type intervalRules struct {
 	// busyLead shortens busy intervals, in jiffies, so that those of different
 	// levels are no multiples of each other.
 	busyLead int64
+	// locksInPass: the lock of SERIALIZE domains is taken inside the pass, of
+	// newidle balancing too, and a pass that does not get it counts as balanced;
+	// otherwise the periodic walk takes it and skips the domain.
+	locksInPass bool
 	// newidleGrows: a newidle pass without result lengthens the interval too.
 	newidleGrows bool
 	// stickyDecay: one domain whose newidle cost decayed is enough for the
@@ -56,8 +72,9 @@ type intervalRules struct {
 // left out. v4.14 is in balance414.go.
 var balance510 = balanceRules{
 	findBusiest: findBusiestGroup, spread: spread510, emptyQueues: true,
+	siblingDifference: taskDifference, busierAmongEquals: busier510, elected: electedFirstIdle,
 	interval: intervalRules{schedIdleIsIdle: true, busyLead: 1, stickyDecay: true},
-	detach:   detachRules{tooMuch: tooMuchFor, leastLoad: 1, smtSiblingsCold: true, kthreadsStay: true},
+	detach:   detachRules{tooMuch: tooMuchFor, leastLoad: 1, smtSiblingsCold: true, kthreadsStay: true, throttled: throttledBetween},
 	active:   activeRules{needed: activeNeeded510, pinnedIsAllPinned: true, forcesTask: true, regulated: true},
 	newidle:  newidleRules{tooShort: shorterThanMigration, updatesWhenTooShort: true, decaysNohz: true},
 	nohz:     nohzRules{kick: nohzKick510, balance: nohzBalance510, followsIdle: true},
@@ -65,8 +82,9 @@ var balance510 = balanceRules{
 
 var balance517 = balanceRules{
 	findBusiest: findBusiestGroup, spread: spread517, fillAboveAverage: true,
+	siblingDifference: taskDifference, busierAmongEquals: busier510, elected: electedFirstIdle,
 	interval: intervalRules{schedIdleIsIdle: true, busyLead: 1},
-	detach:   detachRules{tooMuch: tooMuchFor, leastLoad: 1, smtSiblingsCold: true, kthreadsStay: true},
+	detach:   detachRules{tooMuch: tooMuchFor, leastLoad: 1, smtSiblingsCold: true, kthreadsStay: true, throttled: throttledBetween},
 	active:   activeRules{needed: activeNeeded517, ignoresHeat: true},
 	newidle: newidleRules{tooShort: shorterThanLowestDomain, seesPending: true, chargesUpdate: true,
 		costRestartsDecay: true, updatesAtEnd: true},
@@ -85,6 +103,7 @@ var balance61 = func() balanceRules {
 	r.fillAboveAverage = false
 	r.detach.shiftsUtil = true
 	r.newidle.refusesWork = true
+	r.newidle.rollsDice = func(*Domain) bool { return true }
 	return r
 }()
 
@@ -95,11 +114,12 @@ const (
 	moveLoad moveType = iota
 	moveUtil
 	moveTask
+	moveLLCTask // tasks that prefer the destination's cache
 	numMoveTypes
 )
 
 // String returns the word used in reports.
-func (m moveType) String() string { return [...]string{"load", "util", "task"}[m] }
+func (m moveType) String() string { return [...]string{"load", "util", "task", "LLC task"}[m] }
 
 // envFlag is what a pass has learned about affinity, and its mode.
 type envFlag uint8
@@ -110,6 +130,8 @@ const (
 	envDstPinned                      // such a task may run on newDst, in dst's group
 	envNeedBreak                      // give the source's lock back, then go on
 	envActive                         // the stopper pushes: the task may have been running
+	envLLCPinned                      // a task stayed because of its preferred cache
+	envLocked                         // the pass holds the lock of SERIALIZE domains
 )
 
 // balanceEnv is the state of one pass over one domain. The scheduler has one
@@ -217,9 +239,11 @@ func (s *Scheduler) rebalance(rq *runqueue, idle IdleType) {
 			}
 			break
 		}
-		if s.jiffies >= d.lastBalance+s.interval(rq, d, idle) && s.lockSerialized(d) {
+		if s.jiffies >= d.lastBalance+s.interval(rq, d, idle) && (rules.locksInPass || s.lockSerialized(d)) {
 			res := s.balancePass(rq, d, idle)
-			s.unlockSerialized(d)
+			if !rules.locksInPass {
+				s.unlockSerialized(d)
+			}
 			stopped = res.outcome == passNotElected
 			if res.moved > 0 {
 				idle = NotIdle
@@ -272,6 +296,18 @@ func (s *Scheduler) idleInterval(d *Domain) int64 {
 // balanced; a CPU that finds it taken leaves the domain for its next run.
 func (s *Scheduler) lockSerialized(d *Domain) bool {
 	return !d.has(FlagSerialize) || s.balanceClock() >= s.lb.serializedUntil
+}
+
+// lockForPass takes the lock once for all tries of a pass.
+func (s *Scheduler) lockForPass(env *balanceEnv) bool {
+	if !env.d.has(FlagSerialize) || env.has(envLocked) {
+		return true
+	}
+	if !s.lockSerialized(env.d) {
+		return false
+	}
+	env.flags |= envLocked
+	return true
 }
 
 func (s *Scheduler) unlockSerialized(d *Domain) {
@@ -334,6 +370,9 @@ func (s *Scheduler) balancePass(rq *runqueue, d *Domain, idle IdleType) passResu
 		s.afterFailure(env, &res)
 	}
 	s.closePass(env, &res)
+	if env.has(envLocked) {
+		s.unlockSerialized(d)
+	}
 	return res
 }
 
@@ -352,6 +391,9 @@ func (s *Scheduler) tryPull(env *balanceEnv) (res passResult, again bool) {
 	res.src = -1
 	if !s.elected(env) {
 		res.outcome = passNotElected
+		return res, false
+	}
+	if s.profile.Balance.interval.locksInPass && !s.lockForPass(env) {
 		return res, false
 	}
 	group := s.profile.Balance.findBusiest(s, env)
@@ -388,7 +430,7 @@ func (s *Scheduler) tryPull(env *balanceEnv) (res passResult, again bool) {
 }
 
 // elected reports whether dst is the one CPU of its group that balances this
-// domain: the first idle one, or else the group's first [should_we_balance].
+// domain [should_we_balance].
 func (s *Scheduler) elected(env *balanceEnv) bool {
 	dst := int(env.dst.cpu)
 	if !env.candidates.Has(dst) {
@@ -397,6 +439,12 @@ func (s *Scheduler) elected(env *balanceEnv) bool {
 	if env.idle == NewlyIdle {
 		return !s.profile.Balance.newidle.refusesWork || (env.dst.nr == 0 && !env.dst.wakePending)
 	}
+	return s.profile.Balance.elected(s, env)
+}
+
+// electedFirstIdle: the first idle CPU, or else the group's first.
+func electedFirstIdle(s *Scheduler, env *balanceEnv) bool {
+	dst := int(env.dst.cpu)
 	balancers := env.d.Groups.Cap.BalanceMask
 	for w := range balancers {
 		if idle := balancers[w] & env.candidates[w] & s.idle[w]; idle != 0 {
@@ -406,6 +454,14 @@ func (s *Scheduler) elected(env *balanceEnv) bool {
 	return balancers.First() == dst
 }
 
+// tasksOn is how many tasks of a CPU count for balancing.
+func (s *Scheduler) tasksOn(rq *runqueue) int32 {
+	if s.profile.Balance.skipsDelayed {
+		return rq.cfs.runnable()
+	}
+	return rq.cfs.h
+}
+
 // busiestQueue chooses the CPU of a group to pull from (mechanisms.md 9.5).
 func (s *Scheduler) busiestQueue(env *balanceEnv, group *CPUGroup) *runqueue {
 	var busiest *runqueue
@@ -413,26 +469,30 @@ func (s *Scheduler) busiestQueue(env *balanceEnv, group *CPUGroup) *runqueue {
 	capacityOfMost := int64(1)
 	for c := group.Span.First(); c >= 0; c = group.Span.Next(c + 1) {
 		rq := &s.rqs[c]
-		if !env.candidates.Has(c) || (rq.cfs.h == 0 && !s.profile.Balance.emptyQueues) {
+		if !env.candidates.Has(c) || (s.tasksOn(rq) == 0 && !s.profile.Balance.emptyQueues) {
 			continue
 		}
 		s.work.GroupCPUs++
 		switch env.move {
 		case moveLoad:
 			load := s.cpuLoad(rq)
-			if rq.cfs.h == 1 && load > env.imbalance && !rq.reducedCapacity(env.d) {
+			if s.tasksOn(rq) == 1 && load > env.imbalance && !rq.reducedCapacity(env.d) {
 				continue
 			}
 			if load*capacityOfMost > most*rq.capacity {
 				busiest, most, capacityOfMost = rq, load, rq.capacity
 			}
 		case moveUtil:
-			if util := s.cpuUtil(rq); rq.cfs.h > 1 && util > most {
+			if util := s.cpuUtil(rq); s.tasksOn(rq) > 1 && util > most {
 				busiest, most = rq, util
 			}
 		case moveTask:
-			if h := int64(rq.cfs.h); h > most {
+			if h := int64(s.tasksOn(rq)); h > most {
 				busiest, most = rq, h
+			}
+		case moveLLCTask:
+			if n := int64(s.prefers(rq, env.dst)); n > most {
+				busiest, most = rq, n
 			}
 		}
 	}

@@ -8,9 +8,9 @@ import "math/bits"
 // [M].
 
 var balance414 = balanceRules{
-	findBusiest: findBusiestGroup414, emptyQueues: true, loadHistory: true,
+	findBusiest: findBusiestGroup414, emptyQueues: true, loadHistory: true, elected: electedFirstIdle,
 	interval: intervalRules{newidleGrows: true, stickyDecay: true},                                             // [M]
-	detach:   detachRules{tooMuch: halfTooMuch, fromFront: true},                                               // [V 9.6]
+	detach:   detachRules{tooMuch: halfTooMuch, fromFront: true, throttled: throttledBetween},                  // [V 9.6]
 	active:   activeRules{needed: activeNeeded510, pinnedIsAllPinned: true, forcesTask: true, regulated: true}, // [M]
 	newidle:  newidleRules{tooShort: shorterThanMigration},
 	nohz:     nohzRules{kick: nohzKick414, balance: nohzBalance414, followsIdle: true, onlyLowest: true}, // [M]
@@ -278,7 +278,7 @@ func (s *Scheduler) recordIdleLoad(rq *runqueue) {
 // nohzKick414 asks for a balance when there is a reason, at most once a jiffy
 // in the long run.
 func nohzKick414(s *Scheduler, rq *runqueue) uint8 {
-	if s.nohz.count == 0 || s.jiffies < s.nohz.nextBalance || !rq.wantsHelp() {
+	if s.nohz.count == 0 || s.jiffies < s.nohz.nextBalance || !s.wantsHelp(rq) {
 		return 0
 	}
 	s.nohz.nextBalance++

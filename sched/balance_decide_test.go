@@ -18,7 +18,8 @@ import (
 //	busiest weight=2 nr=3 util=1800 runnable=2900
 //	rest weight=4 load=1000
 //
-// A group's capacity is 1024 a CPU unless cap says otherwise, h equals nr, and
+// From v6.6 on a group has cores=N, and smt says that it is one core with
+// threads. A group's capacity is 1024 a CPU unless cap says otherwise, h equals nr, and
 // flag sets its imbalance flag.
 func TestBalanceDecisions(t *testing.T) {
 	datadriven.RunTest(t, "testdata/balance_decide", func(t *testing.T, d *datadriven.TestData) string {
@@ -95,6 +96,10 @@ func parseGroup(t *testing.T, words []string) (g groupStats, flag bool) {
 		case "nr":
 			g.nr = int32(atoi(t, value))
 			g.h = g.nr
+		case "cores":
+			g.cores = int32(atoi(t, value))
+		case "smt":
+			g.smt = true
 		case "idle":
 			g.idleCPUs = int32(atoi(t, value))
 		case "cap":
@@ -125,6 +130,12 @@ func atoi(t *testing.T, s string) int64 {
 }
 
 func (q *decisionQuestion) decide(t *testing.T) string {
+	profile, err := LookupProfile(q.kernel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules := &profile.Balance
+	q.busiest.sharesCore = rules.balancesCores && q.env.sharesCore(&q.busiest)
 	ds := &domainStats{
 		local: q.local, busiest: q.busiest, preferSibling: q.sibling,
 		load:     q.local.load + q.busiest.load + q.rest.load,
@@ -137,12 +148,8 @@ func (q *decisionQuestion) decide(t *testing.T) string {
 		}
 	}
 	kinds := fmt.Sprintf("local %s, busiest %s: ", ds.local.kind, ds.busiest.kind)
-	if !ds.unbalanced(&q.env) {
+	if !ds.unbalanced(&q.env, rules.siblingDifference) {
 		return kinds + "balanced\n"
-	}
-	profile, err := LookupProfile(q.kernel)
-	if err != nil {
-		t.Fatal(err)
 	}
 	s := &Scheduler{profile: profile}
 	s.computeImbalance(&q.env, ds)

@@ -372,7 +372,7 @@ func TestBusiestGroupAmongEquals(t *testing.T) {
 		{"less busy type", groupStats{kind: groupFullyBusy}, groupStats{h: 9, nr: 9}, false},
 	} {
 		ds := &domainStats{busiest: c.old, candidate: c.young}
-		if got := ds.busierThanBusiest(); got != c.want {
+		if got := ds.busierThanBusiest(busier510); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}

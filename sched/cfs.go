@@ -18,6 +18,9 @@ func (s *Scheduler) updateCurr(cfs *cfsRQ) {
 	curr.sumExec += d
 	curr.vruntime += toVirtual(d, curr.weight)
 	cfs.advanceMinVruntime()
+	if t := curr.task; t != nil && t.space != nil {
+		s.chargeSpace(cfs.rq, t, d)
+	}
 }
 
 // advanceMinVruntime moves the queue's reference point up to its earliest
@@ -141,6 +144,7 @@ func (s *Scheduler) accountEnqueue(cfs *cfsRQ, se *Entity) {
 	cfs.load += se.weight
 	if se.isTask() {
 		cfs.rq.pushLRU(se.task)
+		s.countPreference(cfs.rq, se.task, 1)
 	}
 	cfs.nr++
 	if s.idleClassed(se) {
@@ -174,6 +178,7 @@ func (s *Scheduler) accountDequeue(cfs *cfsRQ, se *Entity) {
 	cfs.load -= se.weight
 	if se.isTask() {
 		cfs.rq.removeLRU(se.task)
+		s.countPreference(cfs.rq, se.task, -1)
 	}
 	cfs.nr--
 	if s.idleClassed(se) {

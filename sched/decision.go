@@ -35,6 +35,7 @@ const (
 	RuleTarget
 	RuleSlowLocal
 	RuleSlowIdlest
+	RuleStayHere
 	RuleFallback // the rule's choice was not allowed or not online
 	numRules
 )
@@ -42,7 +43,7 @@ const (
 var ruleNames = [numRules]string{
 	"none", "pinned", "custom rule", "target idle", "prev idle", "per-CPU kthread stacked",
 	"recent_used_cpu idle", "no LLC", "SMT sibling idle", "idle core", "idle CPU",
-	"nothing idle: target", "slow path: stay local", "slow path: idlest CPU", "fallback",
+	"nothing idle: target", "slow path: stay local", "slow path: idlest CPU", "asked to stay here", "fallback",
 }
 
 // String returns a short phrase for reports.
@@ -61,9 +62,11 @@ const (
 	VerdictBudget   // the scan budget ran out before this CPU was tested
 	VerdictNotBest  // would do, but another was better
 	VerdictFiltered // the SIS filter leaves it out
+	VerdictOtherCluster
 )
 
-var verdictNames = [...]string{"taken", "busy", "not allowed", "other LLC", "core busy", "budget exhausted", "not the best", "filtered out"}
+var verdictNames = [...]string{"taken", "busy", "not allowed", "other LLC", "core busy", "budget exhausted", "not the best",
+	"filtered out", "other cluster"}
 
 // String returns a short phrase for reports.
 func (v Verdict) String() string { return verdictNames[v] }

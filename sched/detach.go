@@ -26,6 +26,14 @@ type detachRules struct {
 	// shiftsUtil: failed passes also halve the utilization that is compared
 	// (v6.8, in the stable trees of v6.1).
 	shiftsUtil bool
+	// throttled reports whether throttling keeps a task from being moved.
+	throttled func(s *Scheduler, env *balanceEnv, t *Task) bool
+	// delayedOnlyForLoad: a task that waits for its delayed dequeue is moved
+	// only where load is to be moved; it would not use a CPU (v7.2).
+	delayedOnlyForLoad bool
+	// keepsIneligible: in a first attempt only tasks that could be picked are
+	// moved to a queue that is not empty (v7.2, PLACE_LAG).
+	keepsIneligible bool
 }
 
 // tooMuchFor halves the load with every failed pass (v5.5 and later).
@@ -36,11 +44,14 @@ type migrateVerdict uint8
 
 const (
 	migrateThrottled  migrateVerdict = iota // its group is throttled on one of the CPUs
+	migrateDelayed                          // it sleeps, and its load is not wanted
+	migrateIneligible                       // it has had more than its share here
 	migrateKthread                          // per-CPU kernel thread
 	migrateIdleClass                        // a sched-idle pull is after normal tasks
 	migrateLastNormal                       // it would leave a CPU without a normal task for one that has some
 	migratePinned                           // not allowed on the destination
 	migrateRunning
+	migrateLLC // its preferred cache speaks against it
 	migrateHot
 	migrateCold   // moved: nothing speaks against it
 	migrateForced // moved although hot: too many passes have failed
@@ -52,7 +63,8 @@ func (v migrateVerdict) moves() bool { return v >= migrateCold }
 
 // String returns a short phrase for reports.
 func (v migrateVerdict) String() string {
-	return [...]string{"throttled", "per-CPU kthread", "idle-class", "last normal task", "not allowed", "running", "cache hot",
+	return [...]string{"throttled", "delayed", "not eligible", "per-CPU kthread", "idle-class", "last normal task",
+		"not allowed", "running", "preferred cache", "cache hot",
 		"cold", "hot, but forced", "active balance"}[v]
 }
 
@@ -61,8 +73,12 @@ func (v migrateVerdict) String() string {
 func (s *Scheduler) canMigrate(env *balanceEnv, t *Task) migrateVerdict {
 	rules := &s.profile.Balance
 	switch {
-	case s.throttledBetween(env, t):
+	case rules.detach.delayedOnlyForLoad && t.delayed && env.move != moveLoad:
+		return migrateDelayed
+	case t.group != s.root && rules.detach.throttled(s, env, t):
 		return migrateThrottled
+	case rules.detach.keepsIneligible && s.waitsForItsShare(env, t):
+		return migrateIneligible
 	case t.kthread && rules.detach.kthreadsStay:
 		return migrateKthread
 	}
@@ -76,8 +92,12 @@ func (s *Scheduler) canMigrate(env *balanceEnv, t *Task) migrateVerdict {
 		return migratePinned
 	case env.src.curr == t:
 		return migrateRunning
+	case env.has(envActive) && env.move == moveLLCTask && t.preferredLLC != env.dst.llcID:
+		return migrateLLC
 	case env.has(envActive) && rules.active.ignoresHeat:
 		return migrateActive
+	case s.staysForLLC(env, t):
+		return migrateLLC
 	case !s.cacheHot(env, t):
 		return migrateCold
 	case env.d.nrBalanceFailed > env.d.CacheNiceTries:
@@ -87,9 +107,20 @@ func (s *Scheduler) canMigrate(env *balanceEnv, t *Task) migrateVerdict {
 	}
 }
 
-func (s *Scheduler) throttledBetween(env *balanceEnv, t *Task) bool {
-	return t.group != s.root &&
-		(s.throttledHierarchy(t.group.queues[env.src.cpu]) || s.throttledHierarchy(t.group.queues[env.dst.cpu]))
+// throttledBetween: on either of the two CPUs.
+func throttledBetween(s *Scheduler, env *balanceEnv, t *Task) bool {
+	return s.throttledHierarchy(t.group.queues[env.src.cpu]) || throttledAtDestination(s, env, t)
+}
+
+func throttledAtDestination(s *Scheduler, env *balanceEnv, t *Task) bool {
+	return s.throttledHierarchy(t.group.queues[env.dst.cpu])
+}
+
+// waitsForItsShare: the task is not eligible where it is, so it would not run
+// there soon, and its move would only let it evade the wait.
+func (s *Scheduler) waitsForItsShare(env *balanceEnv, t *Task) bool {
+	return env.d.nrBalanceFailed == 0 && s.features.Has(PlaceLag) &&
+		t.group.queues[env.dst.cpu].nr > 0 && !t.se.cfs.eligible(&t.se)
 }
 
 // cacheHot guesses whether a task would miss the cache of its CPU [task_hot].
@@ -116,11 +147,16 @@ func (s *Scheduler) consider(env *balanceEnv, t *Task) migrateVerdict {
 	s.work.TasksExamined++
 	v := s.canMigrate(env, t)
 	switch v {
-	case migrateThrottled, migrateKthread, migrateIdleClass, migrateLastNormal:
+	case migrateThrottled, migrateDelayed, migrateIneligible, migrateKthread, migrateIdleClass, migrateLastNormal:
 	case migratePinned:
 		env.flags |= envSomePinned
 		if env.idle != NewlyIdle && !env.has(envDstPinned|envActive) {
 			s.findOtherDestination(env, t)
+		}
+	case migrateLLC:
+		env.flags &^= envAllPinned
+		if env.move != moveLLCTask {
+			env.flags |= envLLCPinned
 		}
 	default:
 		env.flags &^= envAllPinned

@@ -51,6 +51,7 @@ type Domain struct {
 	maxNewidleCost  int64 // ns
 	lastDecay       int64 // jiffies
 	avgScanCost     int64 // ns
+	newidle         newidleRate
 	nohzIdle        bool
 	balanced        BalanceStats
 	wakeRemote      int64
@@ -63,6 +64,7 @@ func (d *Domain) has(f DomainFlag) bool { return d.Flags&f != 0 }
 type CPUGroup struct {
 	Span   machine.CPUMask
 	Weight int
+	Cores  int        // cores that have a CPU in it
 	Flags  DomainFlag // of the child domain
 	Next   *CPUGroup
 	Cap    *GroupCapacity
@@ -84,6 +86,9 @@ type LLCShared struct {
 	NrBusyCPUs   int32
 	HasIdleCores bool
 	NrIdleScan   int32 // SIS_UTIL's budget, written by periodic balancing
+	// Util and Capacity of the cache's CPUs, written by balance passes of the
+	// domain above on kernels with preferred caches; 0 before the first.
+	Util, Capacity int64
 
 	Overload OverloadMask // sisfilter.go
 	IdleCPUs IdleMask     // siscore.go

@@ -583,24 +583,31 @@ func compareWithDebugfs(t *testing.T, s *Scheduler, path string) {
 }
 
 // TestAgainstKernelSchedstat compares with the spans that real kernels print
-// in /proc/schedstat; 5.10 shows its domains nowhere else.
+// in /proc/schedstat, 7.2 with the names; 5.10 and 6.12 show their domains
+// nowhere else.
 func TestAgainstKernelSchedstat(t *testing.T) {
-	for kernel, path := range map[string]string{"v5.10": "testdata/domain/schedstat-5.10.txt", "v6.1": "testdata/domain/schedstat-6.1.txt"} {
-		compareWithSchedstat(t, newDomainScheduler(t, realMachine(), kernel), path)
+	for _, version := range []string{"5.10", "6.1", "6.12", "7.2"} {
+		path := "testdata/domain/schedstat-" + version + ".txt"
+		compareWithSchedstat(t, newDomainScheduler(t, realMachine(), "v"+version), path)
 	}
 }
 
-// compareWithSchedstat reads "cpu0 ..." and "domain1 0f ..." lines.
+// compareWithSchedstat reads "cpu0 ..." and "domain1 0f ..." lines; schedstat 17
+// and later have the name: "domain1 MC 0f ...".
 func compareWithSchedstat(t *testing.T, s *Scheduler, path string) {
 	t.Helper()
-	want, cpu := map[int][]string{}, -1
+	want, cpu, named := map[int][]string{}, -1, false
 	for _, line := range readLines(t, path) {
 		fields := strings.Fields(line)
 		switch {
 		case len(fields) > 0 && strings.HasPrefix(fields[0], "cpu"):
 			cpu++
 		case len(fields) > 1 && strings.HasPrefix(fields[0], "domain"):
-			want[cpu] = append(want[cpu], fields[1])
+			span := fields[1]
+			if _, err := strconv.ParseUint(span, 16, 64); err != nil && len(fields) > 2 {
+				named, span = true, fields[1]+" "+fields[2]
+			}
+			want[cpu] = append(want[cpu], span)
 		}
 	}
 	if len(want) != s.NumCPUs() {
@@ -610,7 +617,11 @@ func compareWithSchedstat(t *testing.T, s *Scheduler, path string) {
 	for c := range s.NumCPUs() {
 		var got []string
 		for d := s.Domains(c); d != nil; d = d.Parent {
-			got = append(got, fmt.Sprintf("%0*x", digits, d.Span[0]))
+			span := fmt.Sprintf("%0*x", digits, d.Span[0])
+			if named {
+				span = d.Name + " " + span
+			}
+			got = append(got, span)
 		}
 		if !slices.Equal(got, want[c]) {
 			t.Errorf("%s, CPU %d: got %v, want %v", path, c, got, want[c])
@@ -621,7 +632,7 @@ func compareWithSchedstat(t *testing.T, s *Scheduler, path string) {
 // TestAgainstKernelLevels compares with the numbers of levels that load_balance
 // was seen with: 5.10 counts SMT MC DIE NODE NUMA, 6.1 has CLS below MC.
 func TestAgainstKernelLevels(t *testing.T) {
-	for kernel, want := range map[string]string{"v5.10": "0:2 1:4 4:8", "v6.1": "0:2 2:4 5:8"} {
+	for kernel, want := range map[string]string{"v5.10": "0:2 1:4 4:8", "v6.1": "0:2 2:4 5:8", "v6.12": "0:2 2:4 5:8", "v7.2": "0:2 2:4 5:8"} {
 		s := newDomainScheduler(t, realMachine(), kernel)
 		var got []string
 		for d := s.Domains(3); d != nil; d = d.Parent {
@@ -691,7 +702,8 @@ func TestAgainstSharedCaptures(t *testing.T) {
 	for _, c := range []struct {
 		folder, kernel string
 		debugfs        bool
-	}{{"5.10", "v5.10", false}, {"6.1", "v6.1", true}, {"6.1-2n4c2t", "v6.1", true}} {
+	}{{"5.10", "v5.10", false}, {"6.1", "v6.1", true}, {"6.1-2n4c2t", "v6.1", true},
+		{"6.12", "v6.12", false}, {"7.2", "v7.2", false}} {
 		folder := filepath.Join(dir, c.folder)
 		description := filepath.Join(folder, "machine.txt")
 		imported, err := machine.Import(description)

@@ -82,6 +82,7 @@ func (b *domainBuilder) addDomain(l, cpu int) {
 		BusyFactor: b.rules.busyFactor, ImbalancePct: level.imbalancePct, CacheNiceTries: level.cacheNiceTries,
 		BusyIdx: level.busyIdx, IdleIdx: level.idleIdx,
 		lastBalance: b.s.jiffies, lastDecay: b.s.jiffies,
+		newidle: firstNewidleRate,
 	}
 	b.spanOf[l][cpu] = id
 	if b.hasMixedCapacities(id) {
@@ -156,7 +157,7 @@ func firstNUMAWeight(d *Domain) int {
 // CPU's shortcuts [cpu_attach_domain].
 func (b *domainBuilder) attach(cpu int) {
 	rq := &b.s.rqs[cpu]
-	rq.sd = dropDegenerate(&b.domains[0][cpu])
+	rq.sd = dropDegenerate(&b.domains[0][cpu], b.rules.flagsFollowChild)
 	rq.llc, rq.numa = nil, nil
 	rq.llcSize, rq.llcID, rq.llcShared = 1, int32(cpu), nil
 	for d := rq.sd; d != nil && d.has(FlagShareLLC); d = d.Parent {
@@ -164,6 +165,14 @@ func (b *domainBuilder) attach(cpu int) {
 	}
 	if rq.llc != nil {
 		rq.llcSize, rq.llcID = int32(rq.llc.SpanWeight), int32(rq.llc.Span.First())
+	}
+	rq.clusterID = rq.llcID
+	for d := rq.sd; d != nil && d.has(FlagShareLLC); d = d.Parent {
+		if d.has(FlagCluster) {
+			rq.clusterID = int32(d.Span.First())
+			b.s.scratch.clusters = true
+			break
+		}
 	}
 	for d := rq.sd; d != nil && rq.numa == nil; d = d.Parent {
 		if d.has(FlagNUMA) {
@@ -174,7 +183,7 @@ func (b *domainBuilder) attach(cpu int) {
 
 // dropDegenerate removes domains without use from a chain and returns its new
 // lowest one, nil when none is left.
-func dropDegenerate(lowest *Domain) *Domain {
+func dropDegenerate(lowest *Domain, flagsFollow bool) *Domain {
 	for d := lowest; d.Parent != nil; {
 		parent := d.Parent
 		if !parentDegenerate(d, parent) {
@@ -184,6 +193,9 @@ func dropDegenerate(lowest *Domain) *Domain {
 		d.Parent = parent.Parent
 		if d.Parent != nil {
 			d.Parent.Child = d
+			if flagsFollow {
+				d.Parent.Groups.Flags = d.Flags
+			}
 		}
 		d.Flags |= parent.Flags & FlagPreferSibling
 	}
@@ -238,7 +250,7 @@ func (b *domainBuilder) linkSharedRecords() {
 		id := b.spanOf[rq.llc.Level][cpu]
 		shared := records[id]
 		if shared == nil {
-			shared = &LLCShared{NrBusyCPUs: rq.llcSize}
+			shared = &LLCShared{NrBusyCPUs: rq.llcSize, NrIdleScan: b.rules.firstScanBudget}
 			b.s.initFilterMasks(shared, rq.llc.Span)
 			records[id] = shared
 		}

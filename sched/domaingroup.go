@@ -95,8 +95,20 @@ func (b *domainBuilder) partitionGroup(l, cpu int) *CPUGroup {
 		alone := b.spans.intern(machine.MaskOf(len(b.s.rqs), cpu))
 		g.Span, g.Weight = b.spans.mask(alone), 1
 	}
+	g.Cores = b.coresIn(g.Span)
 	g.Cap = newGroupCapacity(g.Weight, g.Span)
 	return g
+}
+
+// coresIn counts the cores that have a CPU in span.
+func (b *domainBuilder) coresIn(span machine.CPUMask) int {
+	n := 0
+	for c := span.First(); c >= 0; c = span.Next(c + 1) {
+		if firstInBoth(b.s.cores[c], span) == c {
+			n++
+		}
+	}
+	return n
 }
 
 // buildOverlapping makes the groups of a level whose spans overlap without
@@ -180,7 +192,7 @@ func (b *domainBuilder) member(l, c int) *ringMember {
 	}
 	child := &b.domains[l-1][c]
 	m := &ringMember{id: int32(len(t.list)), group: CPUGroup{
-		Span: child.Span, Weight: child.SpanWeight, Flags: child.Flags, Cap: b.memberCapacity(l, key.span),
+		Span: child.Span, Weight: child.SpanWeight, Cores: b.coresIn(child.Span), Flags: child.Flags, Cap: b.memberCapacity(l, key.span),
 	}}
 	t.members[key] = m
 	t.list = append(t.list, m)

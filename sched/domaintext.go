@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// flagNames lists the flags in debugfs order. SHARE_PKG_RESOURCES is what
-// kernels up to v6.7 call SHARE_LLC.
+// flagNames lists the flags in debugfs order. SHARE_PKG_RESOURCES is called
+// SHARE_LLC by v6.12 and later: see topologyRules.flagText.
 var flagNames = []struct {
 	flag DomainFlag
 	name string
@@ -37,6 +37,14 @@ func (f DomainFlag) String() string {
 	return strings.Join(names, " ")
 }
 
+// flagText lists the flags as the kernel version spells them.
+func (r *topologyRules) flagText(f DomainFlag) string {
+	if r.llcFlag == "" {
+		return f.String()
+	}
+	return strings.Replace(f.String(), "SHARE_PKG_RESOURCES", r.llcFlag, 1)
+}
+
 // maxGroupsShown limits how many groups of a ring are printed.
 const maxGroupsShown = 16
 
@@ -60,7 +68,7 @@ func (s *Scheduler) DescribeDomains(cpu int) string {
 	}
 	b.WriteByte('\n')
 	for d := rq.sd; d != nil; d = d.Parent {
-		describeDomain(&b, d)
+		s.describeDomain(&b, d)
 	}
 	if rq.llc == nil {
 		b.WriteString("  LLC shared with no other CPU\n")
@@ -70,7 +78,7 @@ func (s *Scheduler) DescribeDomains(cpu int) string {
 	return b.String()
 }
 
-func describeDomain(b *strings.Builder, d *Domain) {
+func (s *Scheduler) describeDomain(b *strings.Builder, d *Domain) {
 	fmt.Fprintf(b, "  %-4s span %s (%d CPUs, level %d)\n", d.Name, d.Span, d.SpanWeight, d.Level)
 	b.WriteString("       groups")
 	g := d.Groups
@@ -92,7 +100,7 @@ func describeDomain(b *strings.Builder, d *Domain) {
 	if d.ImbNUMANr != 0 {
 		fmt.Fprintf(b, ", NUMA imbalance %d", d.ImbNUMANr)
 	}
-	fmt.Fprintf(b, "\n       flags %s\n", d.Flags)
+	fmt.Fprintf(b, "\n       flags %s\n", s.profile.Topology.flagText(d.Flags))
 }
 
 // describeGroup prints {CPUs}capacity, and the CPUs that may balance for the

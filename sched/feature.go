@@ -38,6 +38,27 @@ const (
 	SISCore
 	SchedIdleBalance
 	SchedIdleBalanceV1
+	NIRandom // newidle balancing rolls dice for each domain
+	NIRate   // and looks at the rate of the passes
+	PlaceLag // the migration filter goes by it; placement by lag belongs to EEVDF
+
+	// Known to kernels, without effect here: see [Profile.Inert].
+	PlaceDeadlineInitial
+	PlaceRelDeadline
+	RunToParity
+	PreemptShort
+	PickBuddy
+	DelayDequeue
+	DelayZero
+	ParanoidAvg
+	HRTick
+	HRTickDL
+	DoubleTick
+	NontaskCapacity
+	WarnDoubleClock
+	RTPushIPI
+	RTRuntimeShare
+	LatencyWarn
 	numFeatures
 )
 
@@ -48,13 +69,17 @@ var featureNames = [numFeatures]string{
 	"ALT_PERIOD", "BASE_SLICE",
 	"SIS_FILTER", "SIS_FILTER_V1", "SIS_FILTER_V3", "SIS_CORE",
 	"SCHED_IDLE_BALANCE", "SCHED_IDLE_BALANCE_V1",
+	"NI_RANDOM", "NI_RATE", "PLACE_LAG",
+	"PLACE_DEADLINE_INITIAL", "PLACE_REL_DEADLINE", "RUN_TO_PARITY", "PREEMPT_SHORT", "PICK_BUDDY",
+	"DELAY_DEQUEUE", "DELAY_ZERO", "PARANOID_AVG", "HRTICK", "HRTICK_DL", "DOUBLE_TICK", "NONTASK_CAPACITY",
+	"WARN_DOUBLE_CLOCK", "RT_PUSH_IPI", "RT_RUNTIME_SHARE", "LATENCY_WARN",
 }
 
 // String returns the debugfs spelling.
 func (f Feature) String() string { return featureNames[f] }
 
 // FeatureSet is a set of feature bits.
-type FeatureSet uint32
+type FeatureSet uint64
 
 // Features returns the set of the given bits.
 func Features(fs ...Feature) FeatureSet {
@@ -87,7 +112,9 @@ func (s FeatureSet) Names() []string {
 
 // SetFeature applies one debugfs-style word ("WA_IDLE" or "NO_WA_IDLE") to the
 // configuration. A name that the profile's kernel does not have is an error
-// that lists those it has.
+// that lists those it has. Bits that the kernel has but the simulator does not
+// act on ([Profile.Inert]) are accepted, so that a recorded kernel's whole list
+// can be applied.
 func (c *Config) SetFeature(word string) error {
 	name, off := strings.CutPrefix(word, "NO_")
 	for f := Feature(0); f < numFeatures; f++ {

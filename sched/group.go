@@ -135,12 +135,20 @@ func (s *Scheduler) publishLoad(cfs *cfsRQ) {
 	if cfs.se == nil {
 		return
 	}
+	if s.profile.SlowPublishing && s.now-cfs.publishedAt < publishPeriod {
+		return
+	}
 	delta := cfs.avg.loadAvg - cfs.tgContrib
 	if delta > cfs.tgContrib/64 || -delta > cfs.tgContrib/64 {
 		cfs.tg.loadAvg += delta
 		cfs.tgContrib = cfs.avg.loadAvg
+		cfs.publishedAt = s.now
 	}
 }
+
+// publishPeriod is the shortest time, in ns, between two publications of one
+// queue on kernels that limit them.
+const publishPeriod = 1_000_000
 
 // groupWeight is a group's weight on one CPU: its shares in proportion to the
 // load it has here (mechanisms.md 3.1).

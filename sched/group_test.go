@@ -229,7 +229,7 @@ func TestOneCPUIsSharedByWeight(t *testing.T) {
 			if c.idleOnly && !p.GroupIdle {
 				continue
 			}
-			l := newLab(t, uniprocessor(), p.Name, eightWayTunables...)
+			l := newLab(t, uniprocessor(), p.Name, eightWayOf(p)...)
 			sa, sb := c.a.spec, c.b.spec
 			sa.Group, sb.Group = c.a.group(l, t), c.b.group(l, t)
 			a, b := l.hog(sa, 0), l.hog(sb, 0)

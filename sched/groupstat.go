@@ -8,30 +8,37 @@ const (
 	groupHasSpare groupType = iota
 	groupFullyBusy
 	groupMisfit      // asymmetric capacities only: never chosen here
-	groupAsymPacking // likewise
+	groupSMTBalance  // several tasks share a core (v6.6)
+	groupAsymPacking // like misfit
 	groupImbalanced  // a lower level could not balance because of affinity
+	groupLLCBalance  // holds tasks that prefer dst's cache (v7.2)
 	groupOverloaded
 	numGroupTypes
 )
 
 // String returns a short phrase for reports.
 func (t groupType) String() string {
-	return [numGroupTypes]string{"has spare", "fully busy", "misfit", "asym packing", "imbalanced", "overloaded"}[t]
+	return [numGroupTypes]string{"has spare", "fully busy", "misfit", "SMT balance", "asym packing", "imbalanced", "LLC balance", "overloaded"}[t]
 }
 
 // groupStats sums up the CPUs of one group for load balancing and for the slow
 // path of placement (mechanisms.md 7.1, 9.3).
 type groupStats struct {
-	load     int64 // Σ CPU load
-	util     int64 // Σ CPU utilization
-	runnable int64 // Σ runnable averages
-	capacity int64 // of the group record
-	avgLoad  int64 // load per capacity, 1024 = load equals capacity; only where the rules ask for it
-	weight   int32 // CPUs in the group
-	nr       int32 // Σ runnable tasks, those of other classes included
-	h        int32 // Σ H
-	idleCPUs int32
-	kind     groupType
+	load       int64 // Σ CPU load
+	util       int64 // Σ CPU utilization
+	runnable   int64 // Σ runnable averages
+	capacity   int64 // of the group record
+	avgLoad    int64 // load per capacity, 1024 = load equals capacity; only where the rules ask for it
+	weight     int32 // CPUs in the group
+	nr         int32 // Σ runnable tasks, those of other classes included
+	h          int32 // Σ H
+	idleCPUs   int32
+	kind       groupType
+	sharesCore bool  // a remote core with several tasks, seen by an idle CPU (v6.6)
+	smt        bool  // the group is one core with threads
+	prefersDst int32 // tasks that prefer dst's cache
+	wantsLLC   bool  // and it should take them (v7.2)
+	cores      int32
 }
 
 // loadPerCapacity returns load scaled to the group's capacity.
@@ -44,8 +51,12 @@ func (g *groupStats) classify(pct int64, imbalanced bool) groupType {
 	switch {
 	case g.overloaded(pct):
 		return groupOverloaded
+	case g.wantsLLC:
+		return groupLLCBalance
 	case imbalanced:
 		return groupImbalanced
+	case g.sharesCore:
+		return groupSMTBalance
 	case !g.hasCapacity(pct):
 		return groupFullyBusy
 	default:

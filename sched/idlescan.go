@@ -18,18 +18,63 @@ type scanResult struct {
 	cutOff bool // the budget ran out first
 }
 
-// findUsable scans the target's cache for the first usable CPU of set, in CPU
-// order from `from` on and around; at most tests CPUs are tested. The set is
-// t's affinity, or what a filter leaves of it within that cache.
-func (s *Scheduler) findUsable(t *Task, set machine.CPUMask, target, from, tests int) scanResult {
-	if s.decision != nil {
-		return s.findUsableByProbing(t, set, target, from, tests)
-	}
-	return s.findUsableByWords(set, target, from, tests)
+// scanArea is a set of CPUs to look through.
+type scanArea struct {
+	span  machine.CPUMask
+	words []maskWord
 }
 
-func (s *Scheduler) findUsableByProbing(t *Task, set machine.CPUMask, target, from, tests int) scanResult {
-	span, n := s.rqs[target].llc.Span, len(s.rqs)
+func newScanArea(span machine.CPUMask) scanArea { return scanArea{span, wordsOf(span)} }
+
+// initScanAreas sets what a search around a CPU looks through: its cache. Its
+// own cluster, where the cache consists of clusters, comes before the rest.
+func (s *Scheduler) initScanAreas(rq *runqueue) {
+	if rq.llc == nil {
+		return
+	}
+	areas := s.scratch.areas
+	cluster := rq.llc.Groups
+	first := rq.llc.Span.First()
+	if cluster.Flags&FlagCluster != 0 {
+		first = cluster.Span.First()
+	}
+	if first < int(rq.cpu) {
+		areas[rq.cpu] = areas[first]
+		return
+	}
+	if cluster.Flags&FlagCluster == 0 {
+		areas[rq.cpu] = []scanArea{newScanArea(rq.llc.Span)}
+		return
+	}
+	rest := rq.llc.Span.Clone()
+	rest.AndNot(cluster.Span)
+	areas[rq.cpu] = []scanArea{newScanArea(cluster.Span), newScanArea(rest)}
+}
+
+// findUsable scans the areas around the target for the first usable CPU of set,
+// each in CPU order from `from` on and around; at most tests CPUs are tested.
+// The set is t's affinity, or what a filter leaves of it within that cache.
+func (s *Scheduler) findUsable(t *Task, set machine.CPUMask, target, from, tests int) scanResult {
+	found := scanResult{cpu: noCPU}
+	for i := range s.scratch.areas[target] {
+		area := &s.scratch.areas[target][i]
+		tested := found.tested
+		if s.decision != nil {
+			found = s.findUsableByProbing(t, set, area, from, tests)
+		} else {
+			found = s.findUsableByWords(t, set, area, from, tests)
+		}
+		tests -= found.tested
+		found.tested += tested
+		if found.cpu != noCPU || found.cutOff {
+			break
+		}
+	}
+	return found
+}
+
+func (s *Scheduler) findUsableByProbing(t *Task, set machine.CPUMask, area *scanArea, from, tests int) scanResult {
+	span, n := area.span, len(s.rqs)
 	found := scanResult{cpu: noCPU}
 	for i := range n {
 		cpu := (from + i) % n
@@ -52,7 +97,7 @@ func (s *Scheduler) findUsableByProbing(t *Task, set machine.CPUMask, target, fr
 			continue
 		}
 		found.tested++
-		if s.usable(cpu) {
+		if s.usable(t, cpu) {
 			s.note(cpu, RuleIdleCPU, VerdictTaken)
 			found.cpu = cpu
 			return found
@@ -70,10 +115,11 @@ func whyOutside(t *Task, cpu int) Verdict {
 	return VerdictNotAllowed
 }
 
-func (s *Scheduler) findUsableByWords(set machine.CPUMask, target, from, tests int) scanResult {
+func (s *Scheduler) findUsableByWords(t *Task, set machine.CPUMask, area *scanArea, from, tests int) scanResult {
 	rules := &s.profile.Wake
+	preempts := rules.preemptsSchedIdle(t)
 	found := scanResult{cpu: noCPU}
-	for walk := wrapFrom(s.scratch.llcWords[target], from); walk.next(); {
+	for walk := wrapFrom(area.words, from); walk.next(); {
 		w := walk.index
 		testable := walk.bits & set[w]
 		counted := testable
@@ -81,7 +127,7 @@ func (s *Scheduler) findUsableByWords(set machine.CPUMask, target, from, tests i
 			counted = walk.bits
 		}
 		usable := s.idle[w]
-		if rules.takesSchedIdle {
+		if preempts {
 			usable |= s.schedIdle[w]
 		}
 		if hit := testable & usable; hit != 0 {
@@ -121,20 +167,31 @@ type coreResult struct {
 	visited int // siblings looked at
 }
 
-// findIdleCore searches the target's cache for a core whose siblings are all
-// idle. A core is entered at the first of its CPUs in set, and only once; all
-// its siblings are looked at then.
+// findIdleCore searches the areas around the target for a core whose siblings
+// are all idle. A core is entered at the first of its CPUs in set, and only once;
+// all its siblings are looked at then.
 func (s *Scheduler) findIdleCore(t *Task, set machine.CPUMask, target, from int) coreResult {
-	if s.decision != nil {
-		return s.findIdleCoreByProbing(t, set, target, from)
+	found := coreResult{core: noCPU, single: noCPU}
+	for i := range s.scratch.areas[target] {
+		area := &s.scratch.areas[target][i]
+		if s.decision != nil {
+			s.findIdleCoreByProbing(t, set, area, from, &found)
+		} else {
+			s.findIdleCoreByWords(t, set, area, from, &found)
+		}
+		if found.core != noCPU {
+			return found
+		}
 	}
-	return s.findIdleCoreByWords(t, set, target, from)
+	if found.single != noCPU {
+		s.note(found.single, RuleIdleCPU, VerdictTaken)
+	}
+	return found
 }
 
-func (s *Scheduler) findIdleCoreByProbing(t *Task, set machine.CPUMask, target, from int) coreResult {
+func (s *Scheduler) findIdleCoreByProbing(t *Task, set machine.CPUMask, area *scanArea, from int, found *coreResult) {
 	n := len(s.rqs)
-	found := coreResult{core: noCPU, single: noCPU}
-	left := s.rqs[target].llc.Span.Clone()
+	left := area.span.Clone()
 	for i := range n {
 		cpu := (from + i) % n
 		if !left.Has(cpu) {
@@ -144,23 +201,18 @@ func (s *Scheduler) findIdleCoreByProbing(t *Task, set machine.CPUMask, target, 
 			s.note(cpu, RuleIdleCore, whyOutside(t, cpu))
 			continue
 		}
-		if s.visitCore(t, cpu, &found) {
+		if s.visitCore(t, cpu, found) {
 			s.note(cpu, RuleIdleCore, VerdictTaken)
 			found.core = cpu
-			return found
+			return
 		}
 		s.note(cpu, RuleIdleCore, VerdictCoreBusy)
 		left.AndNot(s.cores[cpu])
 	}
-	if found.single != noCPU {
-		s.note(found.single, RuleIdleCPU, VerdictTaken)
-	}
-	return found
 }
 
-func (s *Scheduler) findIdleCoreByWords(t *Task, set machine.CPUMask, target, from int) coreResult {
-	found := coreResult{core: noCPU, single: noCPU}
-	words, left := s.scratch.llcWords[target], s.scratch.set
+func (s *Scheduler) findIdleCoreByWords(t *Task, set machine.CPUMask, area *scanArea, from int, found *coreResult) {
+	words, left := area.words, s.scratch.set
 	for _, w := range words {
 		left[w.index] = w.bits & set[w.index]
 	}
@@ -175,13 +227,12 @@ func (s *Scheduler) findIdleCoreByWords(t *Task, set machine.CPUMask, target, fr
 			}
 			if lively == 0 {
 				found.visited += s.visitsOfBusyCore(cpu, found.single)
-			} else if s.visitCore(t, cpu, &found) {
+			} else if s.visitCore(t, cpu, found) {
 				found.core = cpu
-				return found
+				return
 			}
 		}
 	}
-	return found
 }
 
 // visitsOfBusyCore is what visitCore comes to for a core on which nobody could
@@ -243,7 +294,7 @@ func coreIdle517(s *Scheduler, t *Task, cpu, before int) (idle bool, visited, si
 			}
 		case single != noCPU:
 			return false, visited, single
-		case s.schedIdle.Has(sib) && t.allowed.Has(sib):
+		case s.usable(t, sib) && t.allowed.Has(sib):
 			return false, visited, sib
 		default:
 			idle = false

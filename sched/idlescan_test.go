@@ -16,18 +16,26 @@ import (
 // schedulers are put into the same random state; one records decisions and so
 // takes the slow form.
 func TestScanFormsAgree(t *testing.T) {
-	machines := []topo{
+	shapes := []topo{
 		{1, 1, 1, 1}, {1, 1, 8, 1}, {1, 1, 4, 2}, {2, 1, 3, 4}, {2, 2, 5, 2},
 		{2, 1, 24, 2}, // siblings and the LLC spread over two words
 		{1, 1, 70, 2}, // an LLC of three words
 		{2, 1, 80, 1}, // the second LLC starts within a word
 		{1, 40, 2, 2}, // many small LLCs
 	}
+	machines := []*machine.Machine{
+		clusterMachine(),
+		machineSpec{nodes: 2, llcs: 1, cores: 12, threads: 2, clusterCores: 3}.build(),
+		machineSpec{nodes: 1, llcs: 1, cores: 72, threads: 2, clusterCores: 8}.build(), // clusters within and across words
+	}
+	for _, tp := range shapes {
+		machines = append(machines, tp.build())
+	}
 	for _, profile := range Profiles() {
 		t.Run(profile.Name, func(t *testing.T) {
 			pairs := make([][2]*placementLab, len(machines))
-			for i, tp := range machines {
-				pairs[i] = [2]*placementLab{newPlacementLab(t, profile.Name, tp), newPlacementLab(t, profile.Name, tp)}
+			for i, m := range machines {
+				pairs[i] = [2]*placementLab{newPlacementLabOn(t, profile.Name, m), newPlacementLabOn(t, profile.Name, m)}
 				pairs[i][0].Record(nil)
 			}
 			rapid.Check(t, func(r *rapid.T) {
@@ -67,6 +75,7 @@ type randomState struct {
 	prev     int
 	recent   int
 	allowed  []int
+	policy   Policy
 	features FeatureSet
 }
 
@@ -97,6 +106,7 @@ func drawState(r *rapid.T, lab *placementLab) *randomState {
 	st.avgIdle = rapid.Int64Range(0, 1_000_000).Draw(r, "avg idle")
 	st.scanCost = rapid.SampledFrom([]int64{0, 100, 2000, 40_000, 1_000_000}).Draw(r, "scan cost")
 	st.prev, st.recent = cpu.Draw(r, "prev"), cpu.Draw(r, "recent")
+	st.policy = rapid.SampledFrom([]Policy{PolicyNormal, PolicyIdle}).Draw(r, "policy")
 	if rapid.Bool().Draw(r, "restricted") {
 		st.allowed = rapid.SliceOfNDistinct(cpu, 1, n, rapid.ID[int]).Draw(r, "allowed")
 	}
@@ -132,7 +142,7 @@ func (st *randomState) applyTo(lab *placementLab) *Task {
 		}
 	}
 	task := lab.task(st.prev, st.allowed...)
-	task.recentUsed = int32(st.recent)
+	task.recentUsed, task.policy = int32(st.recent), st.policy
 	return task
 }
 

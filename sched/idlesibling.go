@@ -32,14 +32,20 @@ func (s *Scheduler) selectIdleSibling(p *Placement, target int) int {
 // sisStats returns where a search is counted: on the waker's CPU.
 func (s *Scheduler) sisStats(p *Placement) *CPUStats { return &s.rqs[p.Here].stats }
 
-// usable reports whether a wakee would run on cpu at once.
-func (s *Scheduler) usable(cpu int) bool {
-	return s.idle.Has(cpu) || (s.profile.Wake.takesSchedIdle && s.schedIdle.Has(cpu))
+// usable reports whether wakee t would run on cpu at once.
+func (s *Scheduler) usable(t *Task, cpu int) bool {
+	return s.idle.Has(cpu) || (s.schedIdle.Has(cpu) && s.profile.Wake.preemptsSchedIdle(t))
+}
+
+// preemptsSchedIdle reports whether CPUs with only idle-class tasks are usable
+// for t. Its policy counts, not whether its group is idle.
+func (r *wakeRules) preemptsSchedIdle(t *Task) bool {
+	return r.takesSchedIdle && !(r.idleTasksWait && t.policy == PolicyIdle)
 }
 
 // idleSibling414 is v4.14: two shortcuts, then three searches.
 func idleSibling414(s *Scheduler, p *Placement, target int) int {
-	if s.try(target, RuleTargetIdle) {
+	if s.try(p.Task, target, RuleTargetIdle) {
 		return target
 	}
 	if s.tryPrev(p, target) {
@@ -67,6 +73,14 @@ func idleSibling517(s *Scheduler, p *Placement, target int) int {
 	if s.rqs[target].llc == nil {
 		return s.settle(target, RuleNoLLC)
 	}
+	if cpu := s.searchCache(p, target); cpu != noCPU {
+		return cpu
+	}
+	return s.nothingUsable(p, target)
+}
+
+// searchCache looks through the target's cache.
+func (s *Scheduler) searchCache(p *Placement, target int) int {
 	s.sisStats(p).SISDomainSearch++
 	wantCore := false
 	if s.scratch.smt {
@@ -77,48 +91,59 @@ func idleSibling517(s *Scheduler, p *Placement, target int) int {
 			}
 		}
 	}
-	if cpu := s.searchCache(p, target, wantCore); cpu != noCPU {
-		return cpu
-	}
-	return s.nothingUsable(p, target)
+	return s.searchInside(p, target, wantCore)
 }
 
 // tryShortcuts looks at single CPUs where the wakee would find something of
 // its own. It returns noCPU when a search is due.
 func (s *Scheduler) tryShortcuts(p *Placement, target int) int {
 	switch {
-	case s.try(target, RuleTargetIdle):
+	case s.try(p.Task, target, RuleTargetIdle):
 		return target
 	case s.tryPrev(p, target):
 		return p.Prev
 	case s.stacksOnKthread(p):
-		s.note(p.Prev, RuleKthreadStacked, VerdictTaken)
-		return s.settle(p.Prev, RuleKthreadStacked)
+		return s.take(p.Prev, RuleKthreadStacked)
 	}
 	return s.profile.Wake.recent(s, p, target)
 }
 
 // try takes cpu if it is usable.
-func (s *Scheduler) try(cpu int, rule Rule) bool {
-	if !s.usable(cpu) {
+func (s *Scheduler) try(t *Task, cpu int, rule Rule) bool {
+	if !s.usable(t, cpu) {
 		s.note(cpu, rule, VerdictBusy)
 		return false
 	}
-	s.note(cpu, rule, VerdictTaken)
-	s.settle(cpu, rule)
+	s.take(cpu, rule)
 	return true
+}
+
+// take ends the search at cpu.
+func (s *Scheduler) take(cpu int, rule Rule) int {
+	s.note(cpu, rule, VerdictTaken)
+	return s.settle(cpu, rule)
 }
 
 // tryPrev takes the CPU where the wakee last ran, if its cache is the target's.
 func (s *Scheduler) tryPrev(p *Placement, target int) bool {
-	if p.Prev == target {
+	if !s.prevWouldDo(p, target) {
 		return false
 	}
-	if !s.SharesCache(p.Prev, target) {
+	s.take(p.Prev, RulePrevIdle)
+	return true
+}
+
+func (s *Scheduler) prevWouldDo(p *Placement, target int) bool {
+	switch {
+	case p.Prev == target:
+	case !s.SharesCache(p.Prev, target):
 		s.note(p.Prev, RulePrevIdle, VerdictOtherLLC)
-		return false
+	case !s.usable(p.Task, p.Prev):
+		s.note(p.Prev, RulePrevIdle, VerdictBusy)
+	default:
+		return true
 	}
-	return s.try(p.Prev, RulePrevIdle)
+	return false
 }
 
 // stacksOnKthread reports whether the waker is a per-CPU kernel thread that
@@ -167,26 +192,34 @@ func recentRotated(s *Scheduler, p *Placement, target int) int {
 // tryRecent takes the CPU used before prev if it is usable, in the target's
 // cache, and not already refused; tested is the CPU whose affinity counts.
 func (s *Scheduler) tryRecent(p *Placement, target, recent, tested int) int {
-	if recent == p.Prev || recent == target {
+	if !s.recentWouldDo(p, target, recent, tested) {
 		return noCPU
+	}
+	return s.take(recent, RuleRecentUsed)
+}
+
+func (s *Scheduler) recentWouldDo(p *Placement, target, recent, tested int) bool {
+	if recent == p.Prev || recent == target {
+		return false
 	}
 	if !s.SharesCache(recent, target) {
 		s.note(recent, RuleRecentUsed, VerdictOtherLLC)
-		return noCPU
+		return false
 	}
-	if !s.usable(recent) {
-		s.note(recent, RuleRecentUsed, VerdictBusy)
-		s.sisStats(p).SISRecentMiss++
-		return noCPU
+	refused := VerdictTaken
+	switch {
+	case !s.usable(p.Task, recent):
+		refused = VerdictBusy
+	case !p.Task.allowed.Has(tested):
+		refused = VerdictNotAllowed
 	}
-	if !p.Task.allowed.Has(tested) {
-		s.note(recent, RuleRecentUsed, VerdictNotAllowed)
+	if refused != VerdictTaken {
+		s.note(recent, RuleRecentUsed, refused)
 		s.sisStats(p).SISRecentMiss++
-		return noCPU
+		return false
 	}
 	s.sisStats(p).SISRecentHit++
-	s.note(recent, RuleRecentUsed, VerdictTaken)
-	return s.settle(recent, RuleRecentUsed)
+	return true
 }
 
 // trySiblings takes the first usable SMT sibling of a CPU. Every sibling that
@@ -205,7 +238,7 @@ func (s *Scheduler) trySiblings(p *Placement, of, target int) int {
 			s.note(cpu, RuleSiblingIdle, VerdictNotAllowed)
 		case !span.Has(cpu):
 			s.note(cpu, RuleSiblingIdle, VerdictOtherLLC)
-		case s.try(cpu, RuleSiblingIdle):
+		case s.try(p.Task, cpu, RuleSiblingIdle):
 			return cpu
 		}
 	}
@@ -241,9 +274,9 @@ func (s *Scheduler) searchThreeTimes(p *Placement, target int) int {
 	return s.nothingUsable(p, target)
 }
 
-// searchCache searches the target's cache as the kernel does, or as SIS_CORE
+// searchInside searches the target's cache as the kernel does, or as SIS_CORE
 // does.
-func (s *Scheduler) searchCache(p *Placement, target int, wantCore bool) int {
+func (s *Scheduler) searchInside(p *Placement, target int, wantCore bool) int {
 	if s.variants.core {
 		return s.searchRecorded(p, target, wantCore)
 	}

@@ -16,6 +16,13 @@ type slowPathRules struct {
 	staysOnNode func(c nodeChoice) bool
 	// takesSchedIdle: a CPU with nothing but idle-class tasks is taken at once.
 	takesSchedIdle bool
+	// idleTasksWait: but not for a SCHED_IDLE task (v7.2).
+	idleTasksWait bool
+}
+
+// preemptsSchedIdle reports whether t takes a CPU with only idle-class tasks.
+func (r *slowPathRules) preemptsSchedIdle(t *Task) bool {
+	return r.takesSchedIdle && !(r.idleTasksWait && t.policy == PolicyIdle)
 }
 
 var slowPath414 = slowPathRules{idlestGroup: idlestGroup414}
@@ -27,6 +34,12 @@ var slowPath517 = slowPathRules{idlestGroup: idlestGroup510, staysOnNode: staysB
 var slowPath517tip = slowPathRules{idlestGroup: idlestGroup510, staysOnNode: staysWithinAllowance, takesSchedIdle: true}
 
 var slowPath61 = slowPathRules{idlestGroup: idlestGroup510, staysOnNode: staysWithinAllowanceIfEven, takesSchedIdle: true}
+
+var slowPath72 = func() slowPathRules {
+	r := slowPath61
+	r.idleTasksWait = true
+	return r
+}()
 
 // placeByDescent is [find_idlest_cpu], from domain d down.
 func (s *Scheduler) placeByDescent(d *Domain, p *Placement) int {
@@ -306,7 +319,7 @@ func (s *Scheduler) idlestCPU(g *CPUGroup, t *Task, here int) int {
 // any for the task.
 func (s *Scheduler) takesSchedIdle(t *Task) bool {
 	pull := s.variants.pull
-	return s.profile.SlowPath.takesSchedIdle &&
+	return s.profile.SlowPath.preemptsSchedIdle(t) &&
 		(pull == nil || !pull.idleTasksIgnoreSchedIdle || !t.hierarchicallyIdle())
 }
 

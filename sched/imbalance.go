@@ -27,7 +27,7 @@ type domainStats struct {
 func findBusiestGroup(s *Scheduler, env *balanceEnv) *CPUGroup {
 	ds := &env.stats
 	s.collectDomain(env, ds)
-	if ds.busiestGroup == nil || !ds.unbalanced(env) {
+	if ds.busiestGroup == nil || !ds.unbalanced(env, s.profile.Balance.siblingDifference) {
 		return nil
 	}
 	s.computeImbalance(env, ds)
@@ -52,7 +52,7 @@ func (s *Scheduler) collectDomain(env *balanceEnv, ds *domainStats) {
 			gs = &ds.local
 		}
 		s.collectGroup(env, g, gs)
-		if !local && ds.busierThanBusiest() {
+		if !local && ds.busierThanBusiest(s.profile.Balance.busierAmongEquals) {
 			ds.busiest, ds.busiestGroup = ds.candidate, g
 		}
 		ds.load += gs.load
@@ -84,7 +84,8 @@ func (s *Scheduler) refreshGroupCapacity(env *balanceEnv) {
 // collectGroup sums up one group's CPUs and classifies it.
 func (s *Scheduler) collectGroup(env *balanceEnv, g *CPUGroup, gs *groupStats) {
 	ds := &env.stats
-	*gs = groupStats{weight: int32(g.Weight), capacity: g.Cap.Capacity}
+	*gs = groupStats{weight: int32(g.Weight), capacity: g.Cap.Capacity, cores: int32(g.Cores),
+		smt: g.Flags&FlagShareCPUCapacity != 0}
 	for w := range g.Span {
 		word := g.Span[w] & env.candidates[w]
 		s.work.GroupCPUs += int64(bits.OnesCount64(word))
@@ -97,13 +98,17 @@ func (s *Scheduler) collectGroup(env *balanceEnv, g *CPUGroup, gs *groupStats) {
 			gs.load += s.cpuLoad(rq)
 			gs.util += s.cpuUtil(rq)
 			gs.runnable += s.cpuRunnable(rq)
-			gs.h += rq.cfs.h
+			gs.h += s.tasksOn(rq)
 			gs.nr += rq.nr
+			gs.prefersDst += s.prefers(rq, env.dst)
 			if rq.nr > 1 {
 				ds.overload = true
 			}
 		}
 	}
+	s.recordLLCUse(env, g, gs)
+	gs.wantsLLC = gs != &ds.local && s.wantsLLC(env, g, gs)
+	gs.sharesCore = s.profile.Balance.balancesCores && gs != &ds.local && env.sharesCore(gs)
 	gs.kind = gs.classify(env.d.ImbalancePct, g.Cap.Imbalance)
 	if gs.kind == groupOverloaded {
 		gs.avgLoad = gs.loadPerCapacity()
@@ -112,27 +117,35 @@ func (s *Scheduler) collectGroup(env *balanceEnv, g *CPUGroup, gs *groupStats) {
 
 // busierThanBusiest compares the candidate with the busiest group so far: the
 // busier type wins, then what that type is about.
-func (ds *domainStats) busierThanBusiest() bool {
+func (ds *domainStats) busierThanBusiest(amongEquals func(c, best *groupStats, first bool) bool) bool {
 	c, b := &ds.candidate, &ds.busiest
 	if c.h == 0 || c.kind < b.kind {
 		return false
 	}
-	if c.kind > b.kind {
-		return true
-	}
+	return c.kind > b.kind || amongEquals(c, b, ds.busiestGroup == nil)
+}
+
+// busier510 compares two groups of one type; first says that there is no best
+// one yet.
+func busier510(c, b *groupStats, _ bool) bool {
 	switch c.kind {
 	case groupOverloaded, groupFullyBusy:
 		return c.avgLoad > b.avgLoad
 	case groupHasSpare:
-		return c.idleCPUs < b.idleCPUs || (c.idleCPUs == b.idleCPUs && c.nr > b.nr)
+		return c.lessRoomThan(b)
 	default:
 		return false // of several imbalanced groups the first
 	}
 }
 
+// lessRoomThan: fewer idle CPUs, or as many and more tasks.
+func (g *groupStats) lessRoomThan(b *groupStats) bool {
+	return g.idleCPUs < b.idleCPUs || (g.idleCPUs == b.idleCPUs && g.nr > b.nr)
+}
+
 // unbalanced decides whether the busiest group should give something
 // (mechanisms.md 9.4).
-func (ds *domainStats) unbalanced(env *balanceEnv) bool {
+func (ds *domainStats) unbalanced(env *balanceEnv, siblingDifference differenceRule) bool {
 	local, busiest := &ds.local, &ds.busiest
 	switch {
 	case busiest.kind == groupImbalanced:
@@ -141,12 +154,16 @@ func (ds *domainStats) unbalanced(env *balanceEnv) bool {
 		return false
 	case local.kind == groupOverloaded && !ds.loadDiffers(env.d.ImbalancePct):
 		return false
-	case ds.preferSibling && local.kind == groupHasSpare && busiest.nr > local.nr+1:
+	case ds.preferSibling && local.kind == groupHasSpare && siblingDifference(env, local, busiest) > 1:
+		return true
+	case ds.preferSibling && local.kind == groupHasSpare && busiest.kind == groupLLCBalance:
 		return true
 	case busiest.kind == groupOverloaded:
 		return true
 	case env.idle == NotIdle:
 		return false
+	case busiest.kind == groupSMTBalance && local.smt != busiest.smt:
+		return true // a CPU without siblings helps a shared core
 	case busiest.weight > 1 && local.idleCPUs <= busiest.idleCPUs+1:
 		return false
 	default:
@@ -168,8 +185,10 @@ func (ds *domainStats) loadDiffers(pct int64) bool {
 func (s *Scheduler) computeImbalance(env *balanceEnv, ds *domainStats) {
 	local, busiest := &ds.local, &ds.busiest
 	switch {
-	case busiest.kind == groupImbalanced:
+	case busiest.kind == groupImbalanced || busiest.kind == groupSMTBalance:
 		env.move, env.imbalance = moveTask, 1
+	case busiest.kind == groupLLCBalance:
+		env.move, env.imbalance = moveLLCTask, 1
 	case local.kind == groupHasSpare && busiest.kind > groupFullyBusy && !env.d.has(FlagShareLLC):
 		fillSpareCapacity(env, local)
 	case local.kind == groupHasSpare:
@@ -193,12 +212,20 @@ func fillSpareCapacity(env *balanceEnv, local *groupStats) {
 // evenOut evens the number of tasks, or else of idle CPUs.
 func (s *Scheduler) evenOut(env *balanceEnv, ds *domainStats) {
 	local, busiest := &ds.local, &ds.busiest
-	difference := local.idleCPUs - busiest.idleCPUs
+	difference := int64(local.idleCPUs - busiest.idleCPUs)
 	if busiest.weight == 1 || ds.preferSibling {
-		difference = busiest.nr - local.nr
+		difference = s.profile.Balance.siblingDifference(env, local, busiest)
 	}
 	env.move = moveTask
-	env.imbalance = s.profile.Balance.spread(env, local, busiest, int64(max(0, difference)))
+	env.imbalance = s.profile.Balance.spread(env, local, busiest, max(0, difference))
+}
+
+// differenceRule says how many tasks the busiest of two groups whose tasks
+// should spread has too many; a single one is no reason to move any.
+type differenceRule func(env *balanceEnv, local, busiest *groupStats) int64
+
+func taskDifference(_ *balanceEnv, local, busiest *groupStats) int64 {
+	return int64(busiest.nr - local.nr)
 }
 
 // evenLoad brings both groups towards the domain's average load.

@@ -1,6 +1,9 @@
 package sched
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // CheckInvariants verifies that the scheduler's counters equal what they
 // count, that every queued task is in exactly one place, and that virtual time
@@ -52,10 +55,14 @@ func (s *Scheduler) checkRunqueue(rq *runqueue) error {
 }
 
 func (s *Scheduler) checkTaskList(rq *runqueue) error {
-	n, estimate := int32(0), int64(0)
+	n, delayed, estimate := int32(0), int32(0), int64(0)
 	for t := rq.lruHead; t != nil; t = t.lruNext {
 		n++
-		estimate += t.utilEstimate()
+		if t.delayed {
+			delayed++
+		} else {
+			estimate += t.utilEstimate()
+		}
 		if t.cpu != rq.cpu || !t.queued {
 			return fmt.Errorf("task %d is on the migratable list but queued=%v on CPU %d", t.ID, t.queued, t.cpu)
 		}
@@ -69,8 +76,38 @@ func (s *Scheduler) checkTaskList(rq *runqueue) error {
 	if n != rq.nr {
 		return fmt.Errorf("%d tasks on the migratable list, nr_running %d", n, rq.nr)
 	}
+	if err := s.checkPreferences(rq); err != nil {
+		return err
+	}
+	if delayed != rq.cfs.delayed {
+		return fmt.Errorf("%d delayed tasks on the migratable list, %d counted", delayed, rq.cfs.delayed)
+	}
 	if estimate != rq.utilEst {
 		return fmt.Errorf("util_est %d, Σ of the queued tasks %d", rq.utilEst, estimate)
+	}
+	return nil
+}
+
+// checkPreferences counts what the queued tasks prefer.
+func (s *Scheduler) checkPreferences(rq *runqueue) error {
+	if s.llcs == nil {
+		return nil
+	}
+	having, satisfied := int32(0), int32(0)
+	byLLC := make([]int32, len(s.llcs.first))
+	for t := rq.lruHead; t != nil; t = t.lruNext {
+		if t.preferredLLC == noLLC {
+			continue
+		}
+		having++
+		byLLC[s.llcs.index[t.preferredLLC]]++
+		if t.preferredLLC == rq.llcID && !t.delayed {
+			satisfied++
+		}
+	}
+	if c := &s.llcs.cpus[rq.cpu]; c.having != having || c.satisfied != satisfied || !slices.Equal(c.byLLC, byLLC) {
+		return fmt.Errorf("preferred caches: %d, %d, %v counted, the queued tasks have %d, %d, %v",
+			c.having, c.satisfied, c.byLLC, having, satisfied, byLLC)
 	}
 	return nil
 }

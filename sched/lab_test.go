@@ -239,3 +239,11 @@ func checkInvariants(t testing.TB, s *Scheduler) {
 		t.Fatal(err)
 	}
 }
+
+// eightWayOf is eightWayTunables for kernels that may not have these.
+func eightWayOf(p *Profile) []string {
+	if p.hasTunable("base_slice_ns") {
+		return []string{"base_slice_ns=2800000"}
+	}
+	return eightWayTunables
+}

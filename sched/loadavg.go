@@ -34,16 +34,16 @@ func runnableOf(se *Entity) int64 {
 	if se.my != nil {
 		return se.runnableWeight
 	}
-	if se.onRQ {
+	if se.onRQ && !se.task.delayed {
 		return 1
 	}
 	return 0
 }
 
-// snapshotRunnable takes H of a group's queue at an enqueue or dequeue point.
+// snapshotRunnable takes Hr of a group's queue at an enqueue or dequeue point.
 func snapshotRunnable(se *Entity) {
 	if se.my != nil {
-		se.runnableWeight = int64(se.my.h)
+		se.runnableWeight = int64(se.my.runnable())
 	}
 }
 
@@ -105,7 +105,7 @@ func (s *Scheduler) updateQueueAvg(cfs *cfsRQ, now int64) bool {
 	if s.profile.RunnableLoad {
 		s.updateRunnableLoad(cfs, now)
 	}
-	if a.accumulate(now, scaleDown(cfs.load), int64(cfs.h), cfs.curr != nil) {
+	if a.accumulate(now, scaleDown(cfs.load), int64(cfs.runnable()), cfs.curr != nil) {
 		a.refresh(1)
 		changed = true
 	}
@@ -246,7 +246,11 @@ func (s *Scheduler) initNewTask(t *Task) {
 	a := &se.avg
 	if limit > 0 {
 		if cfs.avg.utilAvg != 0 {
-			a.utilAvg = min(limit, cfs.avg.utilAvg*se.weight/(cfs.avg.loadAvg+1))
+			weight := se.weight
+			if s.profile.PlainForkUtil {
+				weight = seWeight(se)
+			}
+			a.utilAvg = min(limit, cfs.avg.utilAvg*weight/(cfs.avg.loadAvg+1))
 		} else {
 			a.utilAvg = limit
 		}

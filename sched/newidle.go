@@ -25,6 +25,9 @@ type newidleRules struct {
 	// load of tickless CPUs: when it does not search, or whenever it found
 	// nothing.
 	updatesWhenTooShort, updatesAtEnd bool
+	// rollsDice reports whether NI_RANDOM applies to a domain (newidlerate.go);
+	// nil: the kernel has no such feature.
+	rollsDice func(d *Domain) bool
 }
 
 func shorterThanMigration(s *Scheduler, rq *runqueue) bool { return rq.avgIdle < s.tun.MigrationCost }
@@ -86,10 +89,20 @@ func (s *Scheduler) searchDomains(rq *runqueue, next int64) (pulled int, _ int64
 			break
 		}
 		if d.has(FlagBalanceNewidle) {
-			pulled += s.balancePass(rq, d, NewlyIdle).moved
+			weight, skip := s.rollDice(d)
+			if skip {
+				continue
+			}
+			moved := s.balancePass(rq, d, NewlyIdle).moved
+			pulled += moved
 			cost := s.elapsed(mark)
 			mark = s.spent()
 			s.raiseNewidleCost(d, cost)
+			if cost > 0 && moved > 0 {
+				s.countNewidle(d, weight)
+			} else if cost > 0 {
+				s.countNewidle(d, 0)
+			}
 			spent += cost
 		}
 		if s.variants.newidleDone(rq, pulled, overloadNearby) || (rules.seesPending && rq.wakePending) {

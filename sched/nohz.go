@@ -43,6 +43,11 @@ type nohzRules struct {
 	followsIdle bool
 	// onlyLowest asks no other CPU than the lowest tickless one.
 	onlyLowest bool
+	// insists: the idle load balancer starts and goes on while its CPU is idle,
+	// also when a reschedule has been asked for, which may just be how the CPU
+	// was woken (v6.13, commits ea9cffc0a154 and ff47a0acfcce, and the stable
+	// tree of v6.12).
+	insists bool
 }
 
 func (s *Scheduler) initNohz() {
@@ -95,9 +100,9 @@ func (s *Scheduler) setLLCBusy(rq *runqueue, busy bool) {
 
 // wantsHelp reports whether a busy CPU has a reason to wake the idle load
 // balancer: tasks wait, the CPU is slowed down, or its cache is shared.
-func (rq *runqueue) wantsHelp() bool {
+func (s *Scheduler) wantsHelp(rq *runqueue) bool {
 	return rq.nr >= 2 ||
-		(rq.cfs.h >= 1 && rq.reducedCapacity(rq.sd)) ||
+		(s.tasksOn(rq) >= 1 && rq.reducedCapacity(rq.sd)) ||
 		(rq.llcShared != nil && rq.llcShared.NrBusyCPUs > 1)
 }
 
@@ -107,7 +112,7 @@ func nohzKick510(s *Scheduler, rq *runqueue) uint8 {
 	if s.nohz.count == 0 {
 		return 0
 	}
-	if s.jiffies >= s.nohz.nextBalance && rq.wantsHelp() {
+	if s.jiffies >= s.nohz.nextBalance && s.wantsHelp(rq) {
 		s.nohz.nextBalance = s.jiffies + 1
 		return kickBalance | kickStats
 	}
@@ -169,12 +174,17 @@ func (s *Scheduler) NohzBalance(now int64, cpu int) bool {
 	flags := rq.nohz.flags
 	rq.nohz.flags = 0
 	rq.idleBalance = rq.idleCPU()
-	if flags == 0 || !rq.idleBalance || rq.needResched {
+	if flags == 0 || !rq.idleBalance || s.idleWorkOver(rq) {
 		return false
 	}
 	s.enterBalancing(rq)
 	s.profile.Balance.nohz.balance(s, rq, flags)
 	return true
+}
+
+// idleWorkOver reports whether a CPU should stop balancing for others.
+func (s *Scheduler) idleWorkOver(rq *runqueue) bool {
+	return rq.needResched && !(s.profile.Balance.nohz.insists && rq.idleCPU())
 }
 
 // nohzBalance517 visits the tickless CPUs from the one after this one, itself
@@ -196,7 +206,7 @@ func nohzBalance517(s *Scheduler, rq *runqueue, flags uint8) {
 		if !other.idleCPU() {
 			continue
 		}
-		if rq.needResched { // this CPU got work: leave the rest for later
+		if s.idleWorkOver(rq) { // this CPU got work: leave the rest for later
 			blocked = blocked || flags&kickStats != 0
 			s.nohz.needsUpdate = s.nohz.needsUpdate || flags&kickNext != 0
 			s.nohz.hasBlocked = s.nohz.hasBlocked || blocked

@@ -49,11 +49,16 @@ func (nullDriver) BalanceSoftirq(int) {}
 
 func newPlacementLab(t testing.TB, kernel string, tp topo, features ...string) *placementLab {
 	t.Helper()
+	return newPlacementLabOn(t, kernel, tp.build(), features...)
+}
+
+func newPlacementLabOn(t testing.TB, kernel string, m *machine.Machine, features ...string) *placementLab {
+	t.Helper()
 	profile, err := LookupProfile(kernel)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := NewConfig(tp.build(), profile)
+	cfg := NewConfig(m, profile)
 	for _, f := range features {
 		if err := cfg.SetFeature(f); err != nil {
 			t.Fatal(err)

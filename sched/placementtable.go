@@ -11,10 +11,12 @@ type placementScratch struct {
 	inInterrupt bool
 
 	smt       bool         // some core has several threads [sched_smt_present]
+	clusters  bool         // some domain is a cluster's [sched_cluster_active]
 	mixed     bool         // CPUs differ in capacity [sched_asym_cpucapacity]
 	coreWords [][]maskWord // core by CPU
 	siblings  [][]int32    // SMT siblings by CPU, itself included, in order
 	llcWords  [][]maskWord // span of the LLC domain by CPU
+	areas     [][]scanArea // what to scan around a target, by CPU
 	nodeOf    []int32      // index into machine.Nodes by CPU, -1 when offline
 	idleTasks []Task       // what wakes when an interrupt does on an idle CPU
 }
@@ -27,6 +29,7 @@ func (s *Scheduler) initPlacement() {
 	sc.siblings = make([][]int32, n)
 	sc.coreWords = make([][]maskWord, n)
 	sc.llcWords = make([][]maskWord, n)
+	sc.areas = make([][]scanArea, n)
 	sc.nodeOf = make([]int32, n)
 	sc.idleTasks = make([]Task, n)
 	boot := s.online.First()
@@ -54,6 +57,7 @@ func (s *Scheduler) initPlacement() {
 		} else {
 			sc.llcWords[cpu] = wordsOf(rq.llc.Span)
 		}
+		s.initScanAreas(rq)
 	}
 }
 

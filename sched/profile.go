@@ -14,6 +14,14 @@ type Profile struct {
 
 	Known    FeatureSet // bits that this kernel has
 	Defaults FeatureSet // those that are on
+	// Inert are known bits that change nothing here: they belong to other
+	// scheduling classes, to debugging, or to mechanisms that are not modelled.
+	Inert FeatureSet
+	// Borrowed are bits of older kernels that stand in for the kernel's own time
+	// rules: always on, and not for anyone to set.
+	Borrowed FeatureSet
+	// Tunables are the numbers that the kernel lets an administrator set.
+	Tunables tunableRules // tunable.go
 
 	Topology topologyRules // domain.go, mechanisms.md 5.3
 	Wake     wakeRules     // wake.go, affine.go, idlesibling.go, mechanisms.md 6
@@ -28,11 +36,21 @@ type Profile struct {
 	// RunnableLoad: placement and balancing use runnable_load_avg, without
 	// blocked tasks (before v5.5).
 	RunnableLoad bool
+	// UtilEst takes a sample when a task sleeps; nil before v4.17.
+	UtilEst utilEstRule // utilest.go
+	// PlainForkUtil: a new task's utilization is estimated with its weight on
+	// the table scale; before, a scaling slip nearly always gave it the limit.
+	PlainForkUtil bool
+	// SlowPublishing: a queue tells its group about its load at most once a
+	// millisecond (v6.7).
+	SlowPublishing bool
+	// PreferredLLC: processes have a preferred last-level cache (llcpref.go).
+	PreferredLLC bool
 }
 
 // profiles lists the kernels in the order of their age.
 var profiles = []*Profile{
-	&v414numa, &v414, &v510, &v517, &v517tip, &v61,
+	&v414numa, &v414, &v510, &v517, &v517tip, &v61, &v612, &v72,
 }
 
 // Profiles returns every known profile, oldest first.
@@ -50,18 +68,29 @@ func LookupProfile(name string) (*Profile, error) {
 	return nil, fmt.Errorf("unknown kernel %q; there are %s", name, strings.Join(names, ", "))
 }
 
-var features414 = Features(GentleFairSleepers, StartDebit, NextBuddy, LastBuddy, CacheHotBuddy,
+// inert414 belong to other classes, to debugging, or to time rules that are
+// not modelled: reschedule timers and the time that interrupts take.
+var inert414 = Features(HRTick, DoubleTick, NontaskCapacity, RTPushIPI, RTRuntimeShare)
+
+var inert510 = inert414.With(WarnDoubleClock)
+
+var inert517 = inert510 | Features(HRTickDL, LatencyWarn)
+
+var features414 = inert414 | Features(GentleFairSleepers, StartDebit, NextBuddy, LastBuddy, CacheHotBuddy,
 	WakeupPreemption, TTWUQueue, SISAvgCPU, SISProp, LBMin, AttachAgeLoad, WAIdle, WAWeight, WABias)
 
-var features510 = features414.With(UtilEst).With(UtilEstFastup).With(AltPeriod).With(BaseSlice)
+var features510 = inert510 | features414 | Features(UtilEst, UtilEstFastup, AltPeriod, BaseSlice)
 
-var offByDefault = Features(NextBuddy, SISAvgCPU, LBMin)
+var offByDefault = Features(NextBuddy, SISAvgCPU, LBMin,
+	HRTick, HRTickDL, DoubleTick, WarnDoubleClock, RTRuntimeShare, LatencyWarn)
 
 var v414 = Profile{
 	Name:     "v4.14",
 	Summary:  "wake_affine with WA_IDLE, WA_WEIGHT and WA_BIAS (October 2017)",
 	Known:    features414,
 	Defaults: features414 &^ offByDefault,
+	Inert:    inert414,
+	Tunables: tunables414,
 	Topology: topology414, Wake: wake414, SlowPath: slowPath414, Balance: balance414,
 	RunnableLoad: true, PickDropsBuddies: true,
 }
@@ -73,6 +102,8 @@ var v414numa = Profile{
 	Summary:  "v4.14-rc with node-level wake_affine, before the WA_ features",
 	Known:    features414 &^ Features(WAIdle, WAWeight, WABias),
 	Defaults: features414 &^ Features(WAIdle, WAWeight, WABias) &^ offByDefault,
+	Inert:    inert414,
+	Tunables: tunables414,
 	Topology: topology414, Wake: wake414numa, SlowPath: slowPath414, Balance: balance414,
 	RunnableLoad: true, PickDropsBuddies: true,
 }
@@ -82,17 +113,23 @@ var v510 = Profile{
 	Summary:  "v5.10 stable: three separate idle searches, no cpu.idle",
 	Known:    features510,
 	Defaults: features510 &^ offByDefault,
+	Inert:    inert510,
+	Tunables: tunables414,
+	UtilEst:  utilEst510,
 	Topology: topology510, Wake: wake510, SlowPath: slowPath510, Balance: balance510,
 	PickDropsBuddies: true,
 }
 
-var features517 = features510 &^ Features(SISAvgCPU)
+var features517 = (inert517 | features510) &^ Features(SISAvgCPU)
 
 var v517 = Profile{
 	Name:     "v5.17",
 	Summary:  "v5.17: SIS_PROP with wake_avg_idle, cpu.idle groups",
 	Known:    features517,
 	Defaults: features517 &^ offByDefault,
+	Inert:    inert517,
+	Tunables: tunables517,
+	UtilEst:  utilEst510,
 	Topology: topology517, Wake: wake517, SlowPath: slowPath517, Balance: balance517,
 	GroupIdle: true,
 }
@@ -106,19 +143,73 @@ var v517tip = Profile{
 	Summary:  "tip/sched/core of February 2022: v5.17 with imb_numa_nr, base of the 2022 RFC",
 	Known:    features517 | features2022,
 	Defaults: features517 &^ offByDefault,
+	Inert:    inert517,
+	Tunables: tunables517,
+	UtilEst:  utilEst510,
 	Topology: topology517tip, Wake: wake517, SlowPath: slowPath517tip, Balance: balance517tip,
 	GroupIdle: true,
 }
 
-var features61 = features517.With(SISUtil)
+// NI_RANDOM came to v6.1's stable tree late in its life; v6.1 itself does
+// without.
+var features61 = features517 | Features(SISUtil, NIRandom)
 
 var v61 = Profile{
 	Name:     "v6.1",
 	Summary:  "v6.1: SIS_UTIL instead of SIS_PROP",
 	Known:    features61,
-	Defaults: features61 &^ offByDefault &^ Features(SISProp),
+	Defaults: features61 &^ offByDefault &^ Features(SISProp, NIRandom),
+	Inert:    inert517,
+	Tunables: tunables517,
+	UtilEst:  utilEst510,
 	Topology: topology61, Wake: wake61, SlowPath: slowPath61, Balance: balance61,
 	GroupIdle: true,
+}
+
+// timeOf517 are the bits behind the time rules that the profiles below borrow.
+var timeOf517 = Features(GentleFairSleepers, StartDebit, AltPeriod, BaseSlice)
+
+// inert612 adds the bits of EEVDF.
+var inert612 = inert517 | Features(PlaceLag, PlaceDeadlineInitial, PlaceRelDeadline, RunToParity,
+	PreemptShort, PickBuddy, DelayDequeue, DelayZero)
+
+var features612 = inert612 | Features(NextBuddy, CacheHotBuddy, WakeupPreemption, TTWUQueue, SISUtil, LBMin,
+	AttachAgeLoad, WAIdle, WAWeight, WABias, UtilEst, NIRandom)
+
+// v6.12 and v7.2 place and balance as these kernels do. Their virtual time is
+// EEVDF, which this package does not have yet: slices, wakeup preemption and
+// the pick are those of v5.17, on which base_slice_ns acts as the shortest
+// slice. Delayed dequeue therefore does not happen by itself; a driver that
+// follows a trace says when it did ([Scheduler.SetDelayed]).
+var v612 = Profile{
+	Name:     "v6.12",
+	Summary:  "v6.12 stable: placement and balancing rules with clusters; virtual time is still CFS",
+	Known:    features612,
+	Defaults: features612 &^ offByDefault,
+	Inert:    inert612,
+	Borrowed: timeOf517,
+	Tunables: tunables612,
+	Topology: topology612, Wake: wake612, SlowPath: slowPath61, Balance: balance612,
+	GroupIdle: true, UtilEst: utilEst612, PlainForkUtil: true, SlowPublishing: true,
+}
+
+// inert72: PLACE_LAG has an effect, on migrations. HRTICK would end slices on
+// time; it is on by default.
+var inert72 = (inert612 | Features(ParanoidAvg)) &^ Features(PlaceLag, DoubleTick)
+
+var features72 = (features612 | inert72 | Features(NIRate)) &^ Features(DoubleTick)
+
+var v72 = Profile{
+	Name:     "v7.2",
+	Summary:  "v7.2: placement and balancing rules with preferred caches; virtual time is still CFS",
+	Known:    features72,
+	Defaults: features72&^offByDefault&^Features(ParanoidAvg) | Features(HRTick, HRTickDL),
+	Inert:    inert72,
+	Borrowed: timeOf517,
+	Tunables: tunables612,
+	Topology: topology72, Wake: wake72, SlowPath: slowPath72, Balance: balance72,
+	GroupIdle: true, UtilEst: utilEst72, PlainForkUtil: true, SlowPublishing: true,
+	PreferredLLC: true,
 }
 
 // HasDefault reports whether the feature of that debugfs name is on by default.

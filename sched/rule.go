@@ -28,6 +28,9 @@ type Placement struct {
 	Here int // CPU that executes the wakeup
 	Kind Kind
 	Sync bool // the waker is about to sleep
+	// StayHere asks for the waker's CPU whatever else would do (v6.6 and later:
+	// WF_CURRENT_CPU, the wakeups of seccomp notification).
+	StayHere bool
 }
 
 // AddWork counts work that a [PlacementRule] did outside the scheduler's own

@@ -9,6 +9,7 @@ type cfsRQ struct {
 	idleNr      int32 // those among them that are idle-classed
 	h           int32 // H: tasks below, not behind a throttled queue
 	hIdle       int32 // Hidle: those that are hierarchically idle
+	delayed     int32 // those that have gone to sleep but stay queued for now (delayed.go)
 
 	line                   timeline
 	curr, next, last, skip *Entity
@@ -27,6 +28,7 @@ type cfsRQ struct {
 	idle   bool
 
 	tgContrib    int64 // what tg.loadAvg holds of this queue
+	publishedAt  int64 // ns of its last change
 	propagate    bool
 	propSum      int64 // runnable sum to hand to the parent
 	throttled    bool
@@ -37,6 +39,9 @@ type cfsRQ struct {
 	hLoad      int64
 	hLoadJiffy int64
 }
+
+// runnable is Hr: the tasks below that want to run.
+func (cfs *cfsRQ) runnable() int32 { return cfs.h - cfs.delayed }
 
 // removedLoad collects what tasks took away with them when they were woken on
 // another CPU; it is subtracted at the queue's next update (mechanisms.md 2).
@@ -71,6 +76,7 @@ type runqueue struct {
 	nextBalance   int64 // jiffies
 	activeBalance bool
 	pushCPU       int32
+	pushForLLC    bool // only a task that prefers pushCPU's cache
 
 	capacity     int64 // 1024 = a whole full-speed CPU
 	capacityOrig int64
@@ -80,6 +86,7 @@ type runqueue struct {
 	llc       *Domain // highest domain that shares the last-level cache
 	llcSize   int32
 	llcID     int32
+	clusterID int32 // llcID where no cluster has a domain
 	llcShared *LLCShared
 	numa      *Domain // lowest NUMA domain
 

@@ -26,6 +26,9 @@ func (s *Scheduler) Schedule(now int64, cpu int, block bool) *Task {
 	if block && prev != nil && prev.exiting {
 		s.removeEntityLoad(&prev.se) // dead: it will not come back for its load
 		prev.se.avg.last = neverUpdated
+		if prev.space != nil {
+			prev.space.threads--
+		}
 	}
 	if next == nil {
 		if prev != nil {
@@ -70,6 +73,10 @@ func (s *Scheduler) pickNext(rq *runqueue, prev *Task) *Task {
 		cfs = se.my
 	}
 	next := se.task
+	if next.delayed { // its stay ends here
+		s.deactivateTask(rq, next, dequeueSleep)
+		return s.pickNext(rq, prev)
+	}
 	if next != prev {
 		s.switchEntities(prev, se)
 	}

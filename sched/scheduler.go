@@ -20,6 +20,10 @@ type Config struct {
 	Prices        Prices
 	// Placement replaces the kernel's wakeup placement; nil keeps it.
 	Placement PlacementRule
+	// Dice returns random numbers for kernels whose newidle balancing rolls
+	// dice (NI_RANDOM). A driver passes its own seeded source; nil is a fixed
+	// sequence.
+	Dice func() uint32
 }
 
 // NewConfig returns the defaults of a kernel on a machine: its feature bits,
@@ -28,8 +32,8 @@ func NewConfig(m *machine.Machine, p *Profile) Config {
 	return Config{
 		Machine:  m,
 		Profile:  p,
-		Features: p.Defaults,
-		Tunables: defaultTunables(m.Online().Count()),
+		Features: p.Defaults | p.Borrowed,
+		Tunables: p.Tunables.defaults(m.Online().Count()),
 		HZ:       250,
 		Prices:   DefaultPrices(),
 	}
@@ -47,6 +51,7 @@ type Scheduler struct {
 	machine       *machine.Machine
 	driver        Driver
 	custom        PlacementRule
+	dice          func() uint32
 
 	now      int64 // ns
 	jiffies  int64
@@ -64,6 +69,7 @@ type Scheduler struct {
 	overload bool // some CPU had more than one task: gate of newidle balancing
 	nohz     nohzState
 	lb       balanceState
+	llcs     *llcPreferences // nil: no preferred caches
 	variants patchVariants
 
 	work     Work
@@ -82,9 +88,12 @@ func New(cfg Config, driver Driver) (*Scheduler, error) {
 	s := &Scheduler{
 		profile: cfg.Profile, features: cfg.Features, tun: cfg.Tunables, hz: cfg.HZ,
 		preemptKernel: cfg.PreemptKernel, prices: cfg.Prices, machine: cfg.Machine,
-		driver: driver, custom: cfg.Placement,
+		driver: driver, custom: cfg.Placement, dice: cfg.Dice,
 		rqs: make([]runqueue, n), online: cfg.Machine.Online(),
 		idle: machine.NewCPUMask(n), schedIdle: machine.NewCPUMask(n),
+	}
+	if s.dice == nil {
+		s.dice = fixedDice()
 	}
 	s.root = s.newRootGroup()
 	s.groups = []*TaskGroup{s.root}
@@ -98,6 +107,7 @@ func New(cfg Config, driver Driver) (*Scheduler, error) {
 	s.buildCores()
 	s.buildDomains()
 	s.initPlacement()
+	s.initPreferences()
 	s.initNohz()
 	return s, nil
 }
@@ -170,6 +180,10 @@ func (s *Scheduler) InitTask(t *Task, spec TaskSpec) {
 		ID: spec.ID, Ref: spec.Ref, cpu: int32(spec.CPU), policy: spec.Policy, nice: spec.Nice,
 		kthread: spec.Kthread, allowed: spec.Allowed, group: spec.Group,
 		recentUsed: int32(spec.CPU), flipDecay: s.jiffies,
+		space: spec.Space, preferredLLC: noLLC,
+	}
+	if t.space != nil {
+		t.space.threads++
 	}
 	if t.allowed == nil {
 		t.allowed = s.online

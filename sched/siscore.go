@@ -166,7 +166,7 @@ func (s *Scheduler) usableOnCore(p *Placement, core int) int {
 		s.work.SiblingProbes++
 		if !p.Task.allowed.Has(cpu) {
 			s.note(cpu, RuleIdleCPU, VerdictNotAllowed)
-		} else if s.try(cpu, RuleIdleCPU) {
+		} else if s.try(p.Task, cpu, RuleIdleCPU) {
 			return cpu
 		}
 	}

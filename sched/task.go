@@ -33,10 +33,13 @@ type Task struct {
 	exiting bool
 	pending bool // on a CPU's wake list, not yet queued
 	moving  bool // between two CPUs by the balancer: its load goes along
+	delayed bool // has gone to sleep but stays queued for now (delayed.go)
 
 	group *TaskGroup
 
-	queuedAt int64 // ns: since when it has been waiting for its CPU
+	space        *AddressSpace // nil: not a user task, or nobody cares
+	preferredLLC int32         // llcID of the cache where its process should run, noLLC: anywhere
+	queuedAt     int64         // ns: since when it has been waiting for its CPU
 
 	allowed  machine.CPUMask // never nil
 	nAllowed int32
@@ -69,6 +72,8 @@ type TaskSpec struct {
 	Group   *TaskGroup      // nil: the root group
 	Kthread bool            // per-CPU kernel thread
 	CPU     int             // the CPU it counts as having run on before
+	// Space is shared by the threads of a process; nil: without preferred cache.
+	Space *AddressSpace
 }
 
 // CPU returns the CPU that the task is queued on, or last was.

@@ -11,6 +11,7 @@ func (s *Scheduler) Tick(now int64, cpu int) {
 			s.tickEntity(se.cfs, se)
 		}
 	}
+	s.tickSpace(rq)
 	if v := s.variants.overload; v != nil && (v.idleTicks || rq.curr != nil) {
 		s.updateOverloaded(rq)
 	}

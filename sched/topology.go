@@ -25,6 +25,13 @@ type topologyRules struct {
 	// each counts as a whole CPU.
 	smtCapacity int64
 	imbalance   imbalanceRules
+	// llcFlag is how debugfs spells FlagShareLLC; "" is SHARE_PKG_RESOURCES.
+	llcFlag string
+	// flagsFollowChild: when a level goes, the groups of the next higher one
+	// take the flags of what is now below them (v6.6).
+	flagsFollowChild bool
+	// firstScanBudget is SIS_UTIL's budget until the first balance pass.
+	firstScanBudget int32
 }
 
 // levelRules are the parameters of one topology level.
@@ -36,6 +43,7 @@ type levelRules struct {
 	cacheNiceTries int32
 	busyIdx        int32
 	idleIdx        int32
+	present        func(m *machine.Machine) bool // nil: on every machine
 }
 
 // imbalanceRules say how many tasks may stay on a node (mechanisms.md 5.6).
@@ -122,6 +130,74 @@ var topology61 = topologyRules{
 	imbalance: imbalanceRules{known: true, shift: 3, least: 1},
 }
 
+// The levels of v6.7 and later: clusters have a flag of their own, and DIE is
+// called PKG. Where packages hold several nodes PKG is left out, because the
+// NUMA levels span what it would (mechanisms-modern.md 5.1).
+var (
+	cluster67Level = func() levelRules {
+		l := clusterLevel
+		l.flags |= FlagCluster
+		return l
+	}()
+	pkgLevel = func() levelRules {
+		l := dieLevel
+		l.name, l.present = "PKG", packagesHoldOneNode
+		return l
+	}()
+	smt72Level = func() levelRules {
+		l := smtLevel
+		l.present = someCoreHasThreads
+		return l
+	}()
+)
+
+var topology612 = topologyRules{
+	levels:     []levelRules{smtLevel, cluster67Level, mcLevel, pkgLevel, nodeLevel},
+	numa:       numaLevel,
+	busyFactor: 16, reclaimDistance: 30,
+	imbalance: imbalanceRules{known: true, shift: 3, least: 1},
+	llcFlag:   "SHARE_LLC", flagsFollowChild: true,
+}
+
+// In v7.2 the budget shares its place with a mark from the time when domains
+// are built, and until the first balance pass it reads as that mark: the bit of
+// SHARE_LLC.
+var topology72 = topologyRules{
+	levels:     []levelRules{smt72Level, cluster67Level, mcLevel, pkgLevel, nodeLevel},
+	numa:       numaLevel,
+	busyFactor: 16, reclaimDistance: 30,
+	imbalance: imbalanceRules{known: true, shift: 3, least: 1},
+	llcFlag:   "SHARE_LLC", flagsFollowChild: true, firstScanBudget: 512,
+}
+
+func packagesHoldOneNode(m *machine.Machine) bool {
+	nodeOf := map[int]int{}
+	for i := range m.CPUs {
+		c := &m.CPUs[i]
+		if !c.Online {
+			continue
+		}
+		if node, seen := nodeOf[c.Package]; seen && node != c.Node {
+			return false
+		}
+		nodeOf[c.Package] = c.Node
+	}
+	return true
+}
+
+func someCoreHasThreads(m *machine.Machine) bool {
+	seen := map[int]bool{}
+	for i := range m.CPUs {
+		if c := &m.CPUs[i]; c.Online {
+			if seen[c.Core] {
+				return true
+			}
+			seen[c.Core] = true
+		}
+	}
+	return false
+}
+
 // topologyLevel is one level of a machine: its parameters and every CPU's span.
 type topologyLevel struct {
 	levelRules
@@ -139,6 +215,7 @@ func (r *topologyRules) topologyLevels(m *machine.Machine, spans *spanTable) []t
 	for i := range r.levels {
 		rules := r.levels[i]
 		switch {
+		case rules.present != nil && !rules.present(m):
 		case rules.set != distanceSet:
 			masks := classMasks(classes[rules.set])
 			levels = append(levels, newTopologyLevel(rules, classes[rules.set], masks, spans))

@@ -7,10 +7,13 @@ import "github.com/schedlab/schedlab/machine"
 
 // Wake makes a sleeping task runnable; the task running on cpu here, or an
 // interrupt there, does it. sync says that the waker is about to sleep. A task
-// that is already runnable or pending is left alone. It returns the CPU that
-// was chosen.
+// that is already runnable or pending is left alone; one whose dequeue was
+// delayed is runnable again where it is. It returns the CPU that was chosen.
 func (s *Scheduler) Wake(now int64, here int, t *Task, sync bool) int {
 	s.setNow(now)
+	if t.delayed {
+		return s.wakeInPlace(t)
+	}
 	if t.queued || t.pending {
 		return int(t.cpu)
 	}
@@ -189,7 +192,7 @@ func (s *Scheduler) activateTask(rq *runqueue, t *Task, flags enqueueFlag) {
 	for ; se != nil && !se.onRQ; se = se.parent {
 		cfs := se.cfs
 		s.enqueueEntity(cfs, se, flags)
-		idle = cfs.count(1, idle)
+		idle = cfs.count(1, idle, t)
 		if cfs.throttled {
 			visible = false
 			break
@@ -202,7 +205,7 @@ func (s *Scheduler) activateTask(rq *runqueue, t *Task, flags enqueueFlag) {
 			s.updateLoadAvg(cfs, se, updateGroupLoad)
 			snapshotRunnable(se)
 			s.updateGroupWeight(se)
-			idle = cfs.count(1, idle)
+			idle = cfs.count(1, idle, t)
 			if cfs.throttled {
 				visible = false
 				break
@@ -219,11 +222,14 @@ func (s *Scheduler) activateTask(rq *runqueue, t *Task, flags enqueueFlag) {
 	s.refreshIdle(rq)
 }
 
-// count adds sign tasks, of which sign·idle are hierarchically idle, and
-// returns whether they count as idle one level up.
-func (cfs *cfsRQ) count(sign, idle int32) int32 {
+// count adds sign times the task t, of which sign·idle are hierarchically idle,
+// and returns whether it counts as idle one level up.
+func (cfs *cfsRQ) count(sign, idle int32, t *Task) int32 {
 	cfs.h += sign
 	cfs.hIdle += sign * idle
+	if t.delayed {
+		cfs.delayed += sign
+	}
 	if cfs.idle {
 		return 1
 	}
@@ -245,7 +251,7 @@ func (s *Scheduler) deactivateTask(rq *runqueue, t *Task, flags enqueueFlag) {
 	for ; se != nil; se = se.parent {
 		cfs := se.cfs
 		s.dequeueEntity(cfs, se, flags)
-		idle = cfs.count(-1, idle)
+		idle = cfs.count(-1, idle, t)
 		if cfs.throttled {
 			visible = false
 			break
@@ -265,7 +271,7 @@ func (s *Scheduler) deactivateTask(rq *runqueue, t *Task, flags enqueueFlag) {
 			s.updateLoadAvg(cfs, se, updateGroupLoad)
 			snapshotRunnable(se)
 			s.updateGroupWeight(se)
-			idle = cfs.count(-1, idle)
+			idle = cfs.count(-1, idle, t)
 			if cfs.throttled {
 				visible = false
 				break
@@ -282,6 +288,7 @@ func (s *Scheduler) deactivateTask(rq *runqueue, t *Task, flags enqueueFlag) {
 	}
 	if sleep {
 		s.utilEstUpdate(t)
+		t.delayed = false
 	}
 	s.refreshIdle(rq)
 }

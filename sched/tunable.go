@@ -2,7 +2,9 @@ package sched
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -24,10 +26,27 @@ type Tunables struct {
 type tunableField struct {
 	name     string
 	min, max int64
-	field    func(*Tunables) *int64
+	field    func(*Tunables) *int64 // nil: without effect
 }
 
+// tunableRules are the tunables of a kernel version.
+type tunableRules struct {
+	missing []string // names in tunableFields that the kernel does not have
+	latency int64    // ns before scaling
+	slice   int64    // the shortest slice, ns before scaling
+}
+
+// afterCFS are the tunables that v6.6 replaced by base_slice_ns.
+var afterCFS = []string{"child_runs_first", "idle_min_granularity_ns", "latency_ns", "min_granularity_ns", "wakeup_granularity_ns"}
+
+var (
+	tunables414 = tunableRules{latency: 6_000_000, slice: 750_000, missing: []string{"base_slice_ns", "idle_min_granularity_ns"}}
+	tunables517 = tunableRules{latency: 6_000_000, slice: 750_000, missing: []string{"base_slice_ns"}}
+	tunables612 = tunableRules{latency: 8 * 700_000, slice: 700_000, missing: afterCFS}
+)
+
 var tunableFields = []tunableField{
+	{"base_slice_ns", 100_000, 1_000_000_000, func(t *Tunables) *int64 { return &t.MinGranularity }},
 	{"child_runs_first", 0, 1, func(t *Tunables) *int64 { return &t.ChildRunsFirst }},
 	{"idle_min_granularity_ns", 100_000, 1_000_000_000, func(t *Tunables) *int64 { return &t.IdleMinGranularity }},
 	{"latency_ns", 100_000, 1_000_000_000, func(t *Tunables) *int64 { return &t.Latency }},
@@ -35,15 +54,32 @@ var tunableFields = []tunableField{
 	{"min_granularity_ns", 100_000, 1_000_000_000, func(t *Tunables) *int64 { return &t.MinGranularity }},
 	{"nr_migrate", 0, 1 << 20, func(t *Tunables) *int64 { return &t.NrMigrate }},
 	{"wakeup_granularity_ns", 0, 1_000_000_000, func(t *Tunables) *int64 { return &t.WakeupGranularity }},
+
+	// Of other scheduling classes, of mechanisms that are not modelled, or about
+	// reporting. tunable_scaling is applied already: see Tunables.
+	{"autogroup_enabled", 0, 1, nil},
+	{"cfs_bandwidth_slice_us", 1, math.MaxInt64, nil},
+	{"deadline_period_max_us", 0, math.MaxInt64, nil},
+	{"deadline_period_min_us", 0, math.MaxInt64, nil},
+	{"energy_aware", 0, 1, nil},
+	{"rr_timeslice_ms", -1, math.MaxInt64, nil},
+	{"rt_period_us", 1, math.MaxInt64, nil},
+	{"rt_runtime_us", -1, math.MaxInt64, nil},
+	{"schedstats", 0, 1, nil},
+	{"tunable_scaling", 0, 2, nil},
+	{"util_clamp_max", 0, capacityFull, nil},
+	{"util_clamp_min", 0, capacityFull, nil},
+	{"util_clamp_min_rt_default", 0, capacityFull, nil},
 }
 
-// defaultTunables returns the v5.17 defaults for a machine with n online CPUs:
-// 6, 0.75 and 1 ms times the "log" scaling factor (mechanisms.md 1.3).
-func defaultTunables(n int) Tunables {
+// defaults returns the kernel's tunables for a machine with n online CPUs: its
+// times, multiplied by the "log" scaling factor (mechanisms.md 1.3,
+// mechanisms-modern.md 5.2).
+func (r *tunableRules) defaults(n int) Tunables {
 	f := scalingFactor(n)
 	return Tunables{
-		Latency:            6_000_000 * f,
-		MinGranularity:     750_000 * f,
+		Latency:            r.latency * f,
+		MinGranularity:     r.slice * f,
 		WakeupGranularity:  1_000_000 * f,
 		IdleMinGranularity: 750_000,
 		MigrationCost:      500_000,
@@ -57,37 +93,63 @@ func scalingFactor(n int) int64 {
 	return int64(bits.Len(uint(max(1, min(8, n)))))
 }
 
-// TunableNames lists the tunables in alphabetical order.
+// TunableNames lists the tunables that have an effect on some kernel, in
+// alphabetical order.
 func TunableNames() []string {
-	out := make([]string, len(tunableFields))
-	for i, f := range tunableFields {
-		out[i] = f.name
+	return namesOf(func(f *tunableField) bool { return f.field != nil })
+}
+
+// InertTunables lists, in alphabetical order, the tunables that kernels have
+// and [Config.SetTunable] accepts but that change nothing in the simulator.
+func InertTunables() []string {
+	return namesOf(func(f *tunableField) bool { return f.field == nil })
+}
+
+// TunableNames lists the tunables of this kernel that have an effect, in
+// alphabetical order.
+func (p *Profile) TunableNames() []string {
+	return namesOf(func(f *tunableField) bool { return f.field != nil && p.hasTunable(f.name) })
+}
+
+func namesOf(wanted func(*tunableField) bool) []string {
+	var out []string
+	for i := range tunableFields {
+		if f := &tunableFields[i]; wanted(f) {
+			out = append(out, f.name)
+		}
 	}
 	sort.Strings(out)
 	return out
 }
 
-// SetTunable sets one tunable by its debugfs name ("migration_cost_ns"; a
-// leading "sched_" is accepted). Writing latency_ns or min_granularity_ns
-// recomputes nr_latency as the kernel's sysctl handler does.
+func (p *Profile) hasTunable(name string) bool { return !slices.Contains(p.Tunables.missing, name) }
+
+// SetTunable sets one tunable by its debugfs or sysctl name
+// ("migration_cost_ns"; a leading "sched_" is accepted). Writing latency_ns or
+// min_granularity_ns recomputes nr_latency as the kernel's sysctl handler does.
+// Names of [InertTunables] are accepted on every kernel and change nothing. A
+// name that the kernel does not have and a value out of range are errors.
 func (c *Config) SetTunable(name string, value int64) error {
 	short := strings.TrimPrefix(name, "sched_")
-	for _, f := range tunableFields {
-		if f.name != short {
-			continue
-		}
-		if value < f.min || value > f.max {
-			return fmt.Errorf("tunable %s must be between %d and %d, not %d", f.name, f.min, f.max, value)
-		}
-		if short == "idle_min_granularity_ns" && !c.Profile.GroupIdle {
-			return fmt.Errorf("kernel %s has no tunable %s; it came with v5.15", c.Profile.Name, short)
-		}
-		t := &c.Tunables
-		*f.field(t) = value
-		if short == "latency_ns" || short == "min_granularity_ns" {
-			t.NrLatency = (t.Latency + t.MinGranularity - 1) / t.MinGranularity
-		}
+	i := slices.IndexFunc(tunableFields, func(f tunableField) bool { return f.name == short })
+	if i < 0 || !c.Profile.hasTunable(short) {
+		return fmt.Errorf("kernel %s has no tunable %q; it has %s", c.Profile.Name, name,
+			strings.Join(c.Profile.TunableNames(), ", "))
+	}
+	f := &tunableFields[i]
+	if value < f.min || value > f.max {
+		return fmt.Errorf("tunable %s must be between %d and %d, not %d", f.name, f.min, f.max, value)
+	}
+	if f.field == nil {
 		return nil
 	}
-	return fmt.Errorf("there is no tunable %q; there are %s", name, strings.Join(TunableNames(), ", "))
+	t := &c.Tunables
+	*f.field(t) = value
+	switch short {
+	case "base_slice_ns": // the borrowed time rules keep a latency of eight slices
+		t.Latency = value * t.NrLatency
+	case "latency_ns", "min_granularity_ns":
+		t.NrLatency = (t.Latency + t.MinGranularity - 1) / t.MinGranularity
+	}
+	return nil
 }

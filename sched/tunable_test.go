@@ -19,7 +19,7 @@ func Test1_3_ScaledDefaults(t *testing.T) {
 	for i, f := range []int64{1, 2, 2, 3, 3, 3, 3, 4, 4} {
 		wantInt(t, "factor", scalingFactor(i+1), f)
 	}
-	tun := defaultTunables(4096)
+	tun := tunables517.defaults(4096)
 	wantInt(t, "latency", tun.Latency, 24_000_000)
 	wantInt(t, "min_granularity", tun.MinGranularity, 3_000_000)
 	wantInt(t, "wakeup_granularity", tun.WakeupGranularity, 4_000_000)
@@ -45,8 +45,8 @@ func TestSettingsThatCannotBe(t *testing.T) {
 	for _, c := range []struct{ kernel, set, want string }{
 		{"v5.17", "latency_ns=1", "between 100000 and 1000000000, not 1"},
 		{"v5.17", "migration_cost_ns=-2", "between -1"},
-		{"v5.17", "nonsense=1", "there are child_runs_first"},
-		{"v5.10", "idle_min_granularity_ns=1000000", "came with v5.15"},
+		{"v5.17", "nonsense=1", "it has child_runs_first"},
+		{"v5.10", "idle_min_granularity_ns=1000000", "kernel v5.10 has no tunable"},
 		{"v5.17", "SIS_UTIL", "kernel v5.17 has no scheduler feature"},
 		{"v5.17", "NO_NO_WA_IDLE", "no scheduler feature"},
 		{"v4.14-numa", "NO_WA_WEIGHT", "kernel v4.14-numa has no scheduler feature"},

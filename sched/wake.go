@@ -55,6 +55,9 @@ func (s *Scheduler) KernelPlacement(p *Placement) int {
 	if p.Kind == KindWake {
 		waker := s.waker(p.Here)
 		s.recordWakee(waker, p.Task)
+		if p.StayHere && p.Task.allowed.Has(p.Here) {
+			return s.settle(p.Here, RuleStayHere)
+		}
 		wantAffine = s.followsWaker(waker, p)
 	}
 
@@ -192,6 +195,8 @@ type wakeRules struct {
 	// takesSchedIdle: a CPU that runs only idle-class tasks is as good as an
 	// idle one (v5.4).
 	takesSchedIdle bool
+	// idleTasksWait: but not for a wakee that is SCHED_IDLE itself (v7.2).
+	idleTasksWait bool
 	// budgetCountsDisallowed: the scan walks the whole cache domain, and CPUs
 	// outside the wakee's affinity use up its budget.
 	budgetCountsDisallowed bool
@@ -252,3 +257,21 @@ var wake61 = wakeRules{
 	siblingsSkipSelf: true,
 	queueRemotely:    queueToOtherCacheOrEmpty,
 }
+
+// wake612 is v6.12: clusters (cluster.go) and, in affine.go, what delayed tasks
+// mean for a sync waker. The rest is v6.1.
+var wake612 = wakeRules{
+	affine:           affine517,
+	idleSibling:      idleSiblingOfClusters,
+	recent:           recentRotated,
+	coreIdle:         coreIdle517,
+	takesSchedIdle:   true,
+	siblingsSkipSelf: true,
+	queueRemotely:    queueToOtherCacheOrEmpty,
+}
+
+var wake72 = func() wakeRules {
+	r := wake612
+	r.idleTasksWait = true
+	return r
+}()
