@@ -81,6 +81,7 @@ and it says which is better, by how much, with what confidence, and why.`,
 	root.AddCommand(
 		newCompareCommand(experiment.Simulator{}),
 		newRunCommand(),
+		newExplainCommand(),
 		newConvertCommand(),
 		newMachineCommand(),
 		newMachinesCommand(),

@@ -49,7 +49,12 @@ func snapshotRunnable(se *Entity) {
 
 // peltClock is the time base of a queue's averages. It stands still while the
 // queue is throttled (mechanisms.md 2).
-func (s *Scheduler) peltClock(cfs *cfsRQ) int64 { return s.now }
+func (s *Scheduler) peltClock(cfs *cfsRQ) int64 {
+	if cfs.throttledCnt > 0 {
+		return cfs.frozenAt - cfs.frozenTime
+	}
+	return s.now - cfs.frozenTime
+}
 
 func (s *Scheduler) updateEntityAvg(cfs *cfsRQ, se *Entity, now int64) {
 	var load int64

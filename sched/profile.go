@@ -33,6 +33,9 @@ type Profile struct {
 	// PickDropsBuddies: a buddy hint is used up by being followed even when it
 	// names what runs already; from v5.14 on only a switch uses it up [M].
 	PickDropsBuddies bool
+	// ThrottlesTasks: a group out of quota loses its tasks one by one, each at
+	// its return to user mode, instead of all at once (v6.18 [M], v7.2 [V]).
+	ThrottlesTasks bool
 	// RunnableLoad: placement and balancing use runnable_load_avg, without
 	// blocked tasks (before v5.5).
 	RunnableLoad bool
@@ -209,7 +212,7 @@ var v72 = Profile{
 	Tunables: tunables612,
 	Topology: topology72, Wake: wake72, SlowPath: slowPath72, Balance: balance72,
 	GroupIdle: true, UtilEst: utilEst72, PlainForkUtil: true, SlowPublishing: true,
-	PreferredLLC: true,
+	PreferredLLC: true, ThrottlesTasks: true,
 }
 
 // HasDefault reports whether the feature of that debugfs name is on by default.

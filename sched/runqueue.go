@@ -33,6 +33,8 @@ type cfsRQ struct {
 	propSum      int64 // runnable sum to hand to the parent
 	throttled    bool
 	throttledCnt int32 // throttled ancestors, itself included
+	frozenAt     int64 // ns since when the averages stand still; only while throttledCnt > 0
+	frozenTime   int64 // ns that they stood still before
 	onLeafList   bool
 	childKeptAt  int64 // ns of the last blocked update that found a child with load
 

@@ -53,9 +53,11 @@ type Scheduler struct {
 	custom        PlacementRule
 	dice          func() uint32
 
-	now      int64 // ns
-	jiffies  int64
-	jiffyEnd int64 // ns at which jiffies must be recomputed
+	now        int64 // ns
+	jiffies    int64
+	jiffyEnd   int64 // ns at which jiffies must be recomputed
+	jiffyPhase int64 // ns, when the first jiffy after time 0 began; 0 in a simulation
+	jiffyShift int64 // number of that jiffy's predecessor; 0 in a simulation
 
 	rqs       []runqueue
 	online    machine.CPUMask
@@ -155,8 +157,9 @@ func (s *Scheduler) buildCores() {
 func (s *Scheduler) setNow(now int64) {
 	s.now = now
 	if now >= s.jiffyEnd {
-		s.jiffies = now * s.hz / 1_000_000_000
-		s.jiffyEnd = ((s.jiffies+1)*1_000_000_000 + s.hz - 1) / s.hz
+		n := (now - s.jiffyPhase) * s.hz / 1_000_000_000
+		s.jiffies = n + s.jiffyShift
+		s.jiffyEnd = s.jiffyPhase + ((n+1)*1_000_000_000+s.hz-1)/s.hz
 	}
 }
 

@@ -29,6 +29,7 @@ type Task struct {
 	policy  Policy
 	nice    int8
 	kthread bool // per-CPU kernel thread: never balanced
+	other   bool // of a higher class (stop, deadline, real-time): only counted
 	queued  bool // on a runqueue (running counts)
 	exiting bool
 	pending bool // on a CPU's wake list, not yet queued

@@ -115,10 +115,10 @@ func (s *Scheduler) endIdlePeriod(rq *runqueue) {
 
 // Fork makes child runnable for the first time; parent is the task that runs
 // on cpu here and creates it. The child inherits the parent's wakee_flips
-// (mechanisms.md 6.3) and starts a slice behind (1.7).
+// and last wakee (mechanisms.md 6.3) and starts a slice behind (1.7).
 func (s *Scheduler) Fork(now int64, here int, parent, child *Task) int {
 	s.setNow(now)
-	child.flips, child.flipDecay = parent.flips, parent.flipDecay
+	child.flips, child.flipDecay, child.lastWakee = parent.flips, parent.flipDecay, parent.lastWakee
 	child.recentUsed = int32(here)
 	s.attachToQueueOf(child, here)
 	s.placeForked(child)

@@ -36,8 +36,10 @@ var layers = map[string]layer{
 	},
 	"report": {own: []string{"machine", "sched", "stats"}, foreign: []string{"github.com/parquet-go/parquet-go"}},
 
+	"explain": {own: []string{"machine", "sched", "trace"}, foreign: []string{"golang.org/x/sync"}},
+
 	"cli": {
-		own:     []string{"experiment", "internal/suggest", "machine", "report", "sched", "sim", "stats", "trace", "workload"},
+		own:     []string{"experiment", "explain", "internal/suggest", "machine", "report", "sched", "sim", "stats", "trace", "workload"},
 		foreign: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},
 	},
 	"cmd/schedlab": {own: []string{"cli"}},

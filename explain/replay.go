@@ -1,0 +1,289 @@
+package explain
+
+import (
+	"github.com/schedlab/schedlab/machine"
+	"github.com/schedlab/schedlab/sched"
+	"github.com/schedlab/schedlab/trace"
+)
+
+// replay follows one trace.
+type replay struct {
+	bundle   *Bundle
+	opts     Options
+	f        *sched.Follower
+	features sched.FeatureSet
+	names    *trace.Names
+	tasks    taskTable
+	cpus     []cpuState
+	masks    map[uint64]machine.CPUMask
+
+	turns    turns
+	firstCPU int
+	probes   bool // the recording has the probes sel and selr
+	idleOf   idleNumbers
+
+	groups groupTable
+	asked  int64 // placements begun
+	open   int   // placements between their sel and selr
+	result *Capture
+}
+
+// cpuState is what the replay remembers of one CPU.
+type cpuState struct {
+	seen    bool
+	waking  *task // last sched_waking on the CPU that is not settled
+	forked  *task // child of the last fork on the CPU
+	asking  bool  // between sel and selr
+	ask     ask
+	balance bool // the CPU is an idle load balancer that has decayed the others
+	loadSet bool // the root queue's load has its start value
+	newidle bool // its newidle balancing has been followed
+	turn    cpuTurn
+}
+
+// step follows one event.
+func (r *replay) step(e *trace.Event) {
+	if e.CPU < 0 || int(e.CPU) >= len(r.cpus) || !r.bundle.Machine.CPUs[e.CPU].Online {
+		r.result.Skipped++
+		return
+	}
+	r.f.Advance(e.Time)
+	cpu := int(e.CPU)
+	c := &r.cpus[cpu]
+	if r.turns.taken {
+		r.takeTurn(cpu, c, e)
+	}
+	if !c.seen {
+		r.firstSight(e, c)
+	}
+	if c.waking != nil && !settlesWaking(e.Kind) {
+		r.f.Pending(&c.waking.Task, cpu)
+		r.noteUnplaced(c.waking)
+		c.waking = nil
+	}
+	switch e.Kind {
+	case trace.KindSwitch:
+		r.onSwitch(cpu, c, e.Switch())
+	case trace.KindWaking:
+		r.onWaking(cpu, c, e)
+	case trace.KindSelect:
+		r.onSelect(cpu, c, e)
+	case trace.KindSelectReturn:
+		r.onSelectReturn(cpu, c, e)
+	case trace.KindWakeup:
+		r.onWakeup(cpu, c, e.Wake())
+	case trace.KindWakeupNew:
+		r.onWakeupNew(e.Wake())
+	case trace.KindMigrate:
+		r.onMigrate(c, e.Migration())
+	case trace.KindFork:
+		r.onFork(cpu, c, e.Fork())
+	case trace.KindExit:
+		r.onExit(e.Exit(), cpu)
+	case trace.KindSoftirqEntry:
+		r.onSoftirq(cpu, c, e)
+	case trace.KindBalance:
+		r.onBalance(cpu, c, e.Balance())
+	case trace.KindAttach:
+		r.onAttach(e.Attach(), cpu)
+	case trace.KindThrottle:
+		r.onThrottle(e.Queue())
+	case trace.KindUnthrottle:
+		r.onUnthrottle(e.Queue())
+	}
+	if r.turns.taken {
+		r.endTurnEvent(cpu, c, e)
+	}
+}
+
+// settlesWaking: these events on the waker's CPU tell what became of a waking.
+func settlesWaking(k trace.Kind) bool {
+	return k == trace.KindSelect || k == trace.KindWakeup || k == trace.KindMigrate
+}
+
+// firstSight takes the first event of a CPU for what runs there.
+func (r *replay) firstSight(e *trace.Event, c *cpuState) {
+	c.seen = true
+	if e.Kind == trace.KindSwitch || e.PID <= 0 {
+		return
+	}
+	k := r.lookup(trace.Task{PID: e.PID, Comm: e.Comm, Prio: unknownPrio}, int(e.CPU))
+	r.f.Switch(int(e.CPU), nil, &k.Task, false)
+	k.fresh = false
+}
+
+func (r *replay) onSwitch(cpu int, c *cpuState, s trace.Switch) {
+	c.newidle, c.balance = false, false
+	prev, next := r.lookup(s.Prev, cpu), r.lookup(s.Next, cpu)
+	blocks := s.PrevState.Known() && !s.PrevState.Runnable()
+	var prevTask, nextTask *sched.Task
+	if prev != nil {
+		prevTask, prev.fresh = &prev.Task, false
+	}
+	if next != nil {
+		nextTask, next.fresh = &next.Task, false
+	}
+	r.f.At(c.clock(r.f.Now()), func() { r.f.Switch(cpu, prevTask, nextTask, blocks) })
+	if prev != nil && s.PrevState.Gone() {
+		r.f.Forget(prevTask)
+		if r.tasks.byPID[s.Prev.PID] == prev {
+			delete(r.tasks.byPID, s.Prev.PID)
+		}
+	}
+}
+
+func (r *replay) onWaking(cpu int, c *cpuState, e *trace.Event) {
+	w := e.Wake()
+	k := r.sleeper(w)
+	if k == nil {
+		return
+	}
+	c.waking, k.wakingOn = k, c
+	if !r.probes && !k.Queued() && !k.pinned {
+		r.beginAsk(c, k, e.Time, sched.Question{
+			Kind: sched.KindWake, Here: cpu, Prev: k.CPU(), Interrupt: e.InInterrupt(),
+		})
+	}
+}
+
+// noteUnplaced learns that a sleeping task was woken without being placed.
+func (r *replay) noteUnplaced(k *task) {
+	if r.probes && !k.Queued() {
+		k.pinned = true
+	}
+}
+
+// settleWaking forgets that a waking of the task is open: it has been queued,
+// perhaps by another CPU than the waker's.
+func (k *task) settleWaking() {
+	if c := k.wakingOn; c != nil && c.waking == k {
+		c.waking = nil
+	}
+	k.wakingOn = nil
+}
+
+// pinnedToOne reports whether the task is known, or must be taken, to be bound
+// to one CPU: it has never been placed.
+func (k *task) pinnedToOne() bool { return k.mask&(k.mask-1) == 0 }
+
+func (r *replay) onWakeup(cpu int, c *cpuState, w trace.Wake) {
+	k := r.sleeper(w)
+	if k == nil {
+		return
+	}
+	unplaced := r.probes && k.wakingOn != nil && k.wakingOn == c && int(w.TargetCPU) == k.CPU() && !k.pinnedToOne()
+	k.settleWaking()
+	if !r.probes {
+		r.endAskOf(k, int(w.TargetCPU))
+	}
+	r.f.At(c.clock(r.f.Now()), func() {
+		if unplaced {
+			r.f.WokenInPlace(&k.Task)
+		} else {
+			r.f.Woken(&k.Task, r.validCPU(int(w.TargetCPU)))
+		}
+	})
+	k.fresh = false
+}
+
+func (r *replay) onWakeupNew(w trace.Wake) {
+	k := r.lookup(w.Task, int(w.TargetCPU))
+	if k == nil {
+		return
+	}
+	r.f.Started(&k.Task, r.validCPU(int(w.TargetCPU)))
+	k.fresh = false
+}
+
+func (r *replay) onMigrate(c *cpuState, m trace.Migration) {
+	k := r.lookup(m.Task, int(m.From))
+	if k == nil {
+		return
+	}
+	if c.waking == k {
+		return // being placed: the wakeup follows
+	}
+	r.f.Move(&k.Task, r.validCPU(int(m.To)))
+	k.fresh = false
+}
+
+func (r *replay) onFork(cpu int, c *cpuState, fork trace.Fork) {
+	parent := r.lookup(fork.Parent, cpu)
+	if fork.Child.PID <= 0 {
+		return
+	}
+	if old := r.tasks.byPID[fork.Child.PID]; old != nil {
+		r.f.Forget(&old.Task)
+	}
+	child := &task{comm: fork.Child.Comm}
+	child.ID = fork.Child.PID
+	var parentTask *sched.Task
+	if parent != nil {
+		parentTask, child.started = &parent.Task, parent.started
+		child.mask, child.doubtful = parent.mask, parent.doubtful
+	}
+	r.f.Forked(parentTask, &child.Task, cpu)
+	r.tasks.byPID[fork.Child.PID] = child
+	c.forked = child
+}
+
+func (r *replay) onExit(t trace.Task, cpu int) {
+	if k := r.lookup(t, cpu); k != nil {
+		k.dead = true
+		r.f.Exiting(&k.Task)
+	}
+}
+
+const schedSoftirq = 7
+
+func (r *replay) onSoftirq(cpu int, c *cpuState, e *trace.Event) {
+	if vec, ok := e.Value("vec"); ok && vec == schedSoftirq {
+		c.balance = false
+		r.f.Softirq(cpu)
+	}
+}
+
+func (r *replay) onBalance(cpu int, c *cpuState, b trace.Balance) {
+	dst := int(b.DestCPU)
+	if dst < 0 || dst >= len(r.cpus) {
+		return
+	}
+	idle := r.idleOf.typeOf(b.Idle)
+	switch {
+	case idle == sched.NewlyIdle:
+		if !c.newidle {
+			c.newidle = true
+			r.f.Blocked(dst)
+			r.f.Newidle(dst)
+		}
+	case dst != cpu && !c.balance:
+		c.balance = true
+		r.f.DecayTickless(cpu)
+	case dst == cpu && !c.balance:
+		r.f.StillTicking(cpu)
+	}
+	r.f.Pass(dst, int(b.Span), idle)
+}
+
+// idleNumbers is a kernel's numbering of idle types, which changed in v6.7.
+type idleNumbers [3]sched.IdleType
+
+var (
+	idleBefore67 = idleNumbers{sched.Idle, sched.NotIdle, sched.NewlyIdle}
+	idleSince67  = idleNumbers{sched.NotIdle, sched.Idle, sched.NewlyIdle}
+)
+
+func idleNumbersOf(kernel string) idleNumbers {
+	major, minor, _ := parseVersion(kernel)
+	if major > 6 || major == 6 && minor >= 7 {
+		return idleSince67
+	}
+	return idleBefore67
+}
+
+func (n idleNumbers) typeOf(number int64) sched.IdleType {
+	if number < 0 || number >= int64(len(n)) {
+		return sched.NotIdle
+	}
+	return n[number]
+}

@@ -1,0 +1,145 @@
+package explain
+
+import "github.com/schedlab/schedlab/trace"
+
+// Machines whose CPUs take turns.
+//
+// An emulator that runs all virtual CPUs on one real one gives each a turn of
+// about one tick; meanwhile the others stand still, wherever they are. A CPU
+// that has read its clock at the start of a context switch and loses its turn
+// before it records the switch does so milliseconds later, although the
+// scheduler has charged everything by the earlier clock. And a tick is not
+// taken when it is due but at the CPU's next turn.
+//
+// Such a recording shows itself: events of one CPU come in long rows. Where
+// CPUs really run side by side their events mingle.
+
+// turns is what is known of whose turn it is.
+type turns struct {
+	taken    bool
+	tick     int64 // ns
+	cpu      int   // whose turn it is; valid once last is set
+	last     int64 // ns of the newest event
+	resumed  int64 // ns when this turn began, as far as the events tell
+	anything bool
+}
+
+// cpuTurn is one CPU's part.
+type cpuTurn struct {
+	last     int64 // ns of its newest event
+	paused   int64 // ns when its last turn ended
+	ticked   int64 // ns of its last tick
+	carried  int64 // ns of the clock that it read before it lost its turn; 0: none
+	resuming bool  // nothing but carried-over work has been seen in this turn
+}
+
+// carriedOver is how soon after its turn began a CPU records what it had begun
+// before: a tick, which would come first with interrupts enabled, takes longer.
+const carriedOver = 100_000
+
+// takeTurn notes whose turn it is, and runs the tick of a CPU that has one due.
+func (r *replay) takeTurn(cpu int, c *cpuState, e *trace.Event) {
+	t := &r.turns
+	if !t.anything || t.cpu != cpu {
+		r.changeTurn(cpu, c, e.Time)
+	}
+	c.turn.carried = 0
+	if c.turn.resuming {
+		if e.Time-t.resumed < carriedOver && carriesOver(e) && c.turn.paused > 0 {
+			c.turn.carried = c.turn.paused
+		} else {
+			c.turn.resuming = false
+		}
+	}
+	if c.turn.carried == 0 && interruptible(e.Kind) {
+		r.tickWhenDue(cpu, c, max(t.resumed, c.turn.last, t.tickAfter(c.turn.ticked)))
+	}
+	c.turn.last, t.last = e.Time, e.Time
+}
+
+// tickWhenDue runs a CPU's tick at the given time, if one is due by then.
+func (r *replay) tickWhenDue(cpu int, c *cpuState, at int64) {
+	if at < r.turns.tickAfter(c.turn.ticked) || at > r.f.Now() {
+		return
+	}
+	c.turn.ticked = at
+	r.f.At(at, func() { r.f.Tick(cpu) })
+}
+
+// endTurnEvent runs the tick that has waited for the end of what was carried
+// over: the interrupt comes as soon as interrupts are enabled again.
+func (r *replay) endTurnEvent(cpu int, c *cpuState, e *trace.Event) {
+	if c.turn.carried != 0 && (e.Kind == trace.KindSwitch || e.Kind == trace.KindWakeup || e.Kind == trace.KindWakeupNew) {
+		r.tickWhenDue(cpu, c, e.Time)
+	}
+}
+
+// changeTurn estimates when the turn before ended and this one began: at the
+// newest event, or at the first and the last tick since then.
+func (r *replay) changeTurn(cpu int, c *cpuState, now int64) {
+	t := &r.turns
+	if t.anything {
+		end := t.last
+		t.resumed = t.last
+		if first := t.tickAfter(t.last); first <= now {
+			end, t.resumed = first, t.tickAfter(now)-t.tick
+		}
+		r.cpus[t.cpu].turn.paused = end
+	}
+	t.cpu, t.anything = cpu, true
+	c.turn.resuming = true
+}
+
+// tickAfter returns the first tick behind at. Ticks come at whole multiples of
+// their period on the monotonic clock [T].
+func (t *turns) tickAfter(at int64) int64 { return at - at%t.tick + t.tick }
+
+// carriesOver reports whether an event may belong to a stretch without
+// interrupts that began before.
+func carriesOver(e *trace.Event) bool {
+	if !e.Known || e.Flags&trace.ContextIRQsOff == 0 || e.InInterrupt() {
+		return false
+	}
+	switch e.Kind {
+	case trace.KindSwitch, trace.KindWakeup, trace.KindWakeupNew, trace.KindMigrate, trace.KindSelect, trace.KindSelectReturn:
+		return true
+	}
+	return false
+}
+
+// interruptible reports whether interrupts were enabled at some moment between
+// the event before and this one.
+func interruptible(k trace.Kind) bool {
+	switch k {
+	case trace.KindWakeup, trace.KindMigrate, trace.KindSelect, trace.KindSelectReturn,
+		trace.KindCanMigrate, trace.KindCanMigrateReturn, trace.KindBalanceReturn:
+		return false
+	}
+	return true
+}
+
+// clock returns the time that a CPU had read when it did what it records now.
+func (c *cpuState) clock(now int64) int64 {
+	if c.turn.carried != 0 {
+		return c.turn.carried
+	}
+	return now
+}
+
+// turnCount tells a recording with turns from one of CPUs side by side.
+type turnCount struct {
+	events, changes int64
+	cpu             int32
+}
+
+func (n *turnCount) add(cpu int32) {
+	n.events++
+	if cpu != n.cpu {
+		n.changes++
+	}
+	n.cpu = cpu
+}
+
+// taken: with turns one event in five to twenty-five is of another CPU than the
+// one before; side by side, with anything to do on several CPUs, most are.
+func (n *turnCount) taken() bool { return n.events > 100 && n.changes*4 < n.events }

@@ -1,0 +1,55 @@
+package sched
+
+// Balancing as a recording tells it. What is moved the recording shows task by
+// task; followed here is what a pass leaves behind besides: decayed loads of
+// idle CPUs, the scan budget of the cache, group capacities.
+
+// Softirq follows the scheduler's softirq on a CPU, which decays its load.
+func (f *Follower) Softirq(cpu int) {
+	rq := &f.s.rqs[cpu]
+	rq.idleBalance = rq.idleCPU()
+	f.s.decayBlocked(rq)
+}
+
+// DecayTickless follows an idle load balancer on cpu: the load of all other
+// tickless CPUs decays, once a jiffy.
+func (f *Follower) DecayTickless(cpu int) {
+	s := f.s
+	for c := s.nohz.idle.First(); c >= 0; c = s.nohz.idle.Next(c + 1) {
+		if rq := &s.rqs[c]; c != cpu && rq.idleCPU() {
+			s.updateNohzStats(rq, false)
+		}
+	}
+}
+
+// Newidle follows the start of newidle balancing on a CPU.
+func (f *Follower) Newidle(cpu int) {
+	f.s.decayBlocked(&f.s.rqs[cpu])
+}
+
+// Pass follows a balance pass for cpu over its domain of span CPUs.
+func (f *Follower) Pass(cpu, span int, idle IdleType) {
+	s := f.s
+	rq := &s.rqs[cpu]
+	d := rq.sd
+	for d != nil && d.SpanWeight != span {
+		d = d.Parent
+	}
+	if d == nil {
+		return
+	}
+	env := s.beginPass(rq, d, idle)
+	if !s.elected(env) {
+		return
+	}
+	s.collectDomain(env, &env.stats)
+}
+
+// StillTicking follows an idle CPU that balances for itself: it has not stopped
+// its tick yet, so it has not idled for long. When nothing better is known it
+// counts as idle since now.
+func (f *Follower) StillTicking(cpu int) {
+	if rq := &f.s.rqs[cpu]; rq.idleStamp == 0 && rq.curr == nil {
+		rq.idleStamp = f.s.now
+	}
+}
