@@ -112,6 +112,9 @@ func Run(ctx context.Context, b *Bundle, opts Options) (*Capture, error) {
 	if err != nil {
 		return nil, err
 	}
+	if b.Simulated {
+		look.hz, look.turns = b.HZ, false
+	}
 	if opts.HZ == 0 {
 		opts.HZ = look.hz
 	}
@@ -151,7 +154,11 @@ func Run(ctx context.Context, b *Bundle, opts Options) (*Capture, error) {
 
 func newReplay(b *Bundle, opts Options, names *trace.Names) (*replay, error) {
 	cfg := b.Config(opts.HZ)
-	f, err := sched.NewFollower(cfg)
+	newFollower := sched.NewFollower
+	if b.Simulated {
+		newFollower = sched.NewExactFollower
+	}
+	f, err := newFollower(cfg)
 	if err != nil {
 		return nil, err
 	}

@@ -35,6 +35,10 @@ func (f *Follower) enterIdle(rq *runqueue) {
 	if rq.nr > 0 {
 		f.hideRunnable(rq)
 	}
+	if f.exact {
+		f.enterIdleExactly(rq)
+		return
+	}
 	rq.idleStamp = s.now
 	s.updateIdleCore(rq)
 	s.nohzEnter(rq)

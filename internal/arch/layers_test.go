@@ -27,19 +27,20 @@ var layers = map[string]layer{
 
 	"sched": {own: []string{"machine"}},
 	"sim": {
-		own:     []string{"internal/suggest", "machine", "sched", "workload"},
+		own:     []string{"internal/suggest", "machine", "sched", "trace", "workload"},
 		foreign: []string{"github.com/HdrHistogram/hdrhistogram-go"},
 	},
 	"experiment": {
-		own:     []string{"internal/suggest", "machine", "published", "sched", "sim", "stats", "workload"},
+		own:     []string{"internal/suggest", "machine", "published", "sched", "sim", "stats", "trace", "workload"},
 		foreign: []string{"github.com/goccy/go-yaml"},
 	},
 	"report": {own: []string{"machine", "sched", "stats"}, foreign: []string{"github.com/parquet-go/parquet-go"}},
 
+	"bundle":  {own: []string{"machine", "report", "sched", "sim", "trace"}},
 	"explain": {own: []string{"machine", "sched", "trace"}, foreign: []string{"golang.org/x/sync"}},
 
 	"cli": {
-		own:     []string{"experiment", "explain", "internal/suggest", "machine", "report", "sched", "sim", "stats", "trace", "workload"},
+		own:     []string{"bundle", "experiment", "explain", "internal/suggest", "machine", "report", "sched", "sim", "stats", "trace", "workload"},
 		foreign: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},
 	},
 	"cmd/schedlab": {own: []string{"cli"}},
