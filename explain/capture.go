@@ -113,7 +113,7 @@ func Run(ctx context.Context, b *Bundle, opts Options) (*Capture, error) {
 		return nil, err
 	}
 	if b.Simulated {
-		look.hz, look.turns = b.HZ, false
+		look.hz, look.turns, look.probes = b.HZ, false, true
 	}
 	if opts.HZ == 0 {
 		opts.HZ = look.hz

@@ -95,7 +95,14 @@ func (r *replay) stepExactly(cpu int, c *cpuState, e *trace.Event) {
 	case trace.KindWakeupNew:
 		r.onWakeupNew(e.Wake())
 	case trace.KindMigrate:
-		r.onMigrate(c, e.Migration())
+		m := e.Migration()
+		if k := r.lookup(m.Task, int(m.From)); k != nil {
+			r.f.Leave(&k.Task, r.validCPU(int(m.To)))
+		}
+	case trace.KindArrive:
+		if k := r.tasks.byPID[e.Arrival().PID]; k != nil {
+			r.f.Arrive(&k.Task)
+		}
 	case trace.KindFork:
 		r.onFork(cpu, c, e.Fork())
 	case trace.KindExit:

@@ -318,5 +318,8 @@ func (s *Scheduler) attachTasks(env *balanceEnv) {
 
 func (s *Scheduler) attachTask(dst *runqueue, t *Task) {
 	s.activateTask(dst, t, 0)
+	if s.observer != nil {
+		s.observer.Arrives(t)
+	}
 	s.checkPreempt(dst, t, false)
 }

@@ -67,6 +67,32 @@ func (f *Follower) PassExactly(cpu, span int, idle IdleType) {
 // fixes the factor of its queue for the rest of the jiffy.
 func (f *Follower) Weighed(t *Task) { f.s.taskHLoad(t) }
 
+// Leave follows the first half of a move: t is taken off its CPU and belongs to
+// cpu from now on, where it is not queued yet. A task that sleeps just changes
+// its home.
+func (f *Follower) Leave(t *Task, cpu int) {
+	if !t.queued || int(t.cpu) == cpu {
+		f.Move(t, cpu)
+		return
+	}
+	src := &f.s.rqs[t.cpu]
+	if src.curr == t {
+		f.changeCurrent(src, nil)
+	}
+	f.dequeue(src, t, 0)
+	t.moving = true
+	f.s.setTaskCPU(t, cpu)
+	t.moving = false
+}
+
+// Arrive follows the second half. Between the halves of one task's move there
+// may be those of others: a balance pass first takes off all that it wants.
+func (f *Follower) Arrive(t *Task) {
+	if !t.queued {
+		f.enqueue(&f.s.rqs[t.cpu], t, 0)
+	}
+}
+
 // RootLoad returns the load average of a CPU's root queue, blocked tasks
 // included.
 func (f *Follower) RootLoad(cpu int) int64 { return f.s.rqs[cpu].cfs.avg.loadAvg }

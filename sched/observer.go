@@ -15,6 +15,8 @@ type Observer interface {
 	// Moves: t, which is on no queue, is about to belong to CPU to instead of
 	// t.CPU().
 	Moves(t *Task, to int)
+	// Arrives: t, which was waiting on another CPU, now waits on this one.
+	Arrives(t *Task)
 	// Queued: t has become runnable on its CPU; first says that it is new.
 	Queued(t *Task, first bool)
 	// Scheduled: cpu has chosen next to run after prev, nil being idle; prev may

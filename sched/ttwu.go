@@ -369,5 +369,8 @@ func (s *Scheduler) moveQueued(rq *runqueue, t *Task, to int) {
 	dst := &s.rqs[to]
 	s.work.RemoteLocks++
 	s.activateTask(dst, t, 0)
+	if s.observer != nil {
+		s.observer.Arrives(t)
+	}
 	s.checkPreempt(dst, t, false)
 }

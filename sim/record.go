@@ -205,6 +205,13 @@ func (r *recorder) Moves(t *sched.Task, to int) {
 	r.write(e)
 }
 
+// Arrives implements [sched.Observer].
+func (r *recorder) Arrives(t *sched.Task) {
+	e := r.begin(trace.KindArrive, r.acting())
+	e.SetArrival(trace.Arrival{PID: r.pid(t), CPU: int32(t.CPU())})
+	r.write(e)
+}
+
 // Queued implements [sched.Observer]: sched_wakeup and sched_wakeup_new.
 func (r *recorder) Queued(t *sched.Task, first bool) {
 	kind := trace.KindWakeup

@@ -195,6 +195,7 @@ func builtEvents(names *Names) []Event {
 	for _, kind := range []Kind{KindDecay, KindNewidle, KindIdleAgain} {
 		add(kind, func(e *Event) { e.SetPlace(3) })
 	}
+	add(KindArrive, func(e *Event) { e.SetArrival(Arrival{PID: 9, CPU: 3}) })
 	add(KindIdleCost, func(e *Event) { e.SetIdleCost(IdleCost{CPU: 3, Cost: 500_000}) })
 	add(KindPolicy, func(e *Event) { e.SetPolicy(Policy{PID: 9, Number: 5}) })
 	add(KindLost, func(e *Event) { e.SetLost(12) })

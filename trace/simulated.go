@@ -10,6 +10,19 @@ func (e *Event) SetPlace(cpu int32) { e.setSmall(0, cpu) }
 // Place returns that CPU.
 func (e *Event) Place() int32 { return e.small(0) }
 
+// Arrival is the second half of a move between two CPUs, of which
+// sched_migrate_task is the first.
+type Arrival struct{ PID, CPU int32 }
+
+// SetArrival fills an event of KindArrive.
+func (e *Event) SetArrival(a Arrival) {
+	e.setSmall(0, a.PID)
+	e.setSmall(1, a.CPU)
+}
+
+// Arrival returns the fields of KindArrive.
+func (e *Event) Arrival() Arrival { return Arrival{PID: e.small(0), CPU: e.small(1)} }
+
 // IdleCost is the new bound of a CPU's average idle time: twice Cost ns.
 type IdleCost struct {
 	CPU  int32
