@@ -27,7 +27,7 @@ func record(t *testing.T, cell *experiment.Cell) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := filepath.Join(os.Getenv("KEEP")+t.TempDir(), "bundle")
+	dir := filepath.Join(t.TempDir(), "bundle")
 	folder, err := bundle.Create(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -75,6 +75,9 @@ func TestExplainReproducesASimulation(t *testing.T) {
 		c.Background = []experiment.BackgroundJob{{Command: commandLine("messaging -g 1"), Cgroup: "/be"}}
 	}
 	plain := func(*experiment.Cell) {}
+	feature := func(name string) func(*experiment.Cell) {
+		return func(c *experiment.Cell) { c.Features = []string{name} }
+	}
 	for _, c := range []struct {
 		name, kernel, machine, command string
 		change                         func(*experiment.Cell)
@@ -99,6 +102,12 @@ func TestExplainReproducesASimulation(t *testing.T) {
 			c.Tunables = []experiment.Tunable{{Name: "migration_cost_ns", Value: 100_000}}
 		}},
 		{"more tasks than CPUs", "v6.1", "1n2c1t", "hackbench -g 2 -f 8 -l 30 -P", plain},
+		{"SIS filter v1", "v5.17-tip", "2n4c2t", "hackbench -g 1 -l 60 -p -P", feature("SIS_FILTER_V1")},
+		{"SIS filter v2", "v5.17-tip", "2n4c2t", "hackbench -g 1 -l 60 -p -P", feature("SIS_FILTER")},
+		{"SIS filter v3", "v5.17-tip", "2n4c2t", "hackbench -g 1 -l 60 -p -P", feature("SIS_FILTER_V3")},
+		{"SIS core", "v5.17-tip", "2n4c2t", "hackbench -g 1 -l 60 -p -P", feature("SIS_CORE")},
+		{"sched-idle balance v1", "v5.17-tip", "2n4c2t", "hackbench -g 1 -l 60 -p -P", feature("SCHED_IDLE_BALANCE_V1")},
+		{"sched-idle balance v2", "v5.17-tip", "2n4c2t", "hackbench -g 1 -l 60 -p -P", feature("SCHED_IDLE_BALANCE")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

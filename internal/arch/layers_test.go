@@ -36,11 +36,12 @@ var layers = map[string]layer{
 	},
 	"report": {own: []string{"machine", "sched", "stats"}, foreign: []string{"github.com/parquet-go/parquet-go"}},
 
+	"capture": {own: []string{"bundle"}},
 	"bundle":  {own: []string{"machine", "report", "sched", "sim", "trace"}},
 	"explain": {own: []string{"machine", "sched", "trace"}, foreign: []string{"golang.org/x/sync"}},
 
 	"cli": {
-		own:     []string{"bundle", "experiment", "explain", "internal/suggest", "machine", "report", "sched", "sim", "stats", "trace", "workload"},
+		own:     []string{"bundle", "capture", "experiment", "explain", "internal/suggest", "machine", "report", "sched", "sim", "stats", "trace", "workload"},
 		foreign: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},
 	},
 	"cmd/schedlab": {own: []string{"cli"}},
