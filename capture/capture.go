@@ -72,7 +72,7 @@ func run(ctx context.Context, k kernelFS, o Options, command runner) (report *Re
 	s := &session{k: k, o: o, command: command, undo: &undo{}}
 	defer func() {
 		if undoErr := s.undo.run(); undoErr != nil {
-			err = errors.Join(err, fmt.Errorf("not everything could be changed back: %w; the next capture tries again", undoErr))
+			err = errors.Join(err, fmt.Errorf("not everything could be changed back: %w; the next capture removes instances and probes that are left", undoErr))
 		}
 	}()
 	return s.record(ctx)
@@ -156,7 +156,7 @@ func (s *session) statisticsAreOff() bool {
 }
 
 func (s *session) switchStatisticsOn() {
-	s.undo.add("switching the scheduler's statistics off again", func() error { return s.k.WriteFile(statsPath, "0") })
+	s.undo.add("switching the scheduler's statistics off again (echo 0 > "+statsPath+")", func() error { return s.k.WriteFile(statsPath, "0") })
 	if err := s.k.WriteFile(statsPath, "1"); err != nil {
 		s.report.Notes = append(s.report.Notes, fmt.Sprintf("%v: the counters in %s will stand still", err, countersPath))
 	}

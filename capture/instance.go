@@ -186,8 +186,7 @@ func cutLine(data []byte) (string, []byte) {
 	return string(data), nil
 }
 
-// placeProbe defines a probe and switches it on in our instance. When the kernel
-// refuses the whole of it, it is asked for the part that needs no memory.
+// placeProbe defines a probe and switches it on in our instance.
 func (i *instance) placeProbe(p *probe) {
 	remove := fmt.Sprintf("-:%s/%s", i.group, p.name)
 	i.undo.add("removing probe "+p.name, func() error {
@@ -200,20 +199,30 @@ func (i *instance) placeProbe(p *probe) {
 	i.undo.add("switching probe "+p.name+" off", func() error {
 		return ignoreMissing(i.k.WriteFile(i.path("events", i.group, p.name, "enable"), "0"))
 	})
-	err := i.k.WriteFile(i.probesFile(), p.definition(i.group)+"\n")
-	if err != nil {
-		plain := p.plain()
-		if plain == nil || i.k.WriteFile(i.probesFile(), plain.definition(i.group)+"\n") != nil {
-			i.note("the kernel refuses probe %s on %s: %v%s", p.name, p.function, err, refusalHint(err))
-			return
-		}
-		i.note("probe %s without hidden state: the kernel refuses to read it: %v", p.name, err)
+	if !i.define(p) {
+		return
 	}
 	if err := i.set(filepath.Join("events", i.group, p.name, "enable"), "1"); err != nil {
 		i.note("%v", err)
 		return
 	}
 	i.probes = append(i.probes, p)
+}
+
+// define defines the probe, or as much of it as the kernel accepts.
+func (i *instance) define(p *probe) bool {
+	err := i.k.WriteFile(i.probesFile(), p.definition(i.group)+"\n")
+	if err == nil {
+		return true
+	}
+	for _, q := range p.lesser() {
+		if i.k.WriteFile(i.probesFile(), q.definition(i.group)+"\n") == nil {
+			i.note("probe %s without %s: the kernel refuses to read that: %v", p.name, p.without(q), err)
+			return true
+		}
+	}
+	i.note("the kernel refuses probe %s on %s: %v%s", p.name, p.function, err, refusalHint(err))
+	return false
 }
 
 func refusalHint(err error) string {

@@ -40,19 +40,38 @@ func (p *probe) definition(group string) string {
 	return b.String()
 }
 
-// plain is the probe without what it can do without; nil when that is the same.
-func (p *probe) plain() *probe {
-	q := *p
-	q.fetches = nil
-	for _, f := range p.fetches {
-		if !f.extra {
-			q.fetches = append(q.fetches, f)
+// lesser lists what to try when the kernel refuses a probe: first without what
+// needs the address of a variable (not every kernel tells addresses of data),
+// then without all that it can do without.
+func (p *probe) lesser() []*probe {
+	var out []*probe
+	for _, keep := range []func(fetch) bool{
+		func(f fetch) bool { return !f.extra || !strings.HasPrefix(f.expr, "@") },
+		func(f fetch) bool { return !f.extra },
+	} {
+		q := *p
+		q.fetches = nil
+		for _, f := range p.fetches {
+			if keep(f) {
+				q.fetches = append(q.fetches, f)
+			}
+		}
+		if n := len(q.fetches); n < len(p.fetches) && n > 0 {
+			out = append(out, &q)
 		}
 	}
-	if len(q.fetches) == len(p.fetches) {
-		return nil
+	return out
+}
+
+// without names the fields of p that q has not.
+func (p *probe) without(q *probe) string {
+	var names []string
+	for _, f := range p.fetches {
+		if !slices.ContainsFunc(q.fetches, func(g fetch) bool { return g.name == f.name }) {
+			names = append(names, f.name)
+		}
 	}
-	return &q
+	return strings.Join(names, ", ")
 }
 
 // probeBuilder makes probes for a kernel.
@@ -146,6 +165,14 @@ func (b *probeBuilder) placement() []*probe {
 	if b.passesTwoFlags(fn) {
 		sel.fetches = append(sel.fetches, fetch{name: "wflags", expr: b.arg(fn, "wake_flags", 4) + ":x32"})
 	}
+	if !b.blind() {
+		b.readHidden(sel, task)
+	}
+	return []*probe{sel, returnProbe("selr", fn, "ret", "s32")}
+}
+
+// readHidden adds the state that a placement depends on and no event shows.
+func (b *probeBuilder) readHidden(sel *probe, task string) {
 	b.read(sel, [][3]string{
 		{"pid", task, "task_struct.pid"},
 		{"flips", task, "task_struct.wakee_flips"},
@@ -161,7 +188,6 @@ func (b *probeBuilder) placement() []*probe {
 	})
 	b.readAffinity(sel, task)
 	b.readQueues(sel, task)
-	return []*probe{sel, returnProbe("selr", fn, "ret", "s32")}
 }
 
 // flagsParameter is the parameter with the kind of placement: the domain flag
@@ -213,8 +239,15 @@ func returnProbe(name, function, field, typ string) *probe {
 	return &probe{name: name, returns: true, function: function, fetches: []fetch{{name: field, expr: "$retval:" + typ}}}
 }
 
+// blind: the kernel does not describe its structures, so only registers can be
+// read.
+func (b *probeBuilder) blind() bool { return len(b.types.structs) == 0 }
+
 // balance is lb and lbr; the function got its present name in v6.10.
 func (b *probeBuilder) balance() []*probe {
+	if b.blind() {
+		return nil
+	}
 	fn, ok := b.function("balance passes (lb, lbr)", "sched_balance_rq", "load_balance")
 	if !ok {
 		return nil
@@ -234,6 +267,9 @@ func (b *probeBuilder) balance() []*probe {
 
 // canMigrate is cm and cmr.
 func (b *probeBuilder) canMigrate() []*probe {
+	if b.blind() {
+		return nil
+	}
 	fn, ok := b.function("tasks judged by balance passes (cm, cmr)", "can_migrate_task")
 	if !ok {
 		return nil
@@ -254,6 +290,9 @@ func (b *probeBuilder) canMigrate() []*probe {
 
 // bandwidth is thr and unthr.
 func (b *probeBuilder) bandwidth() []*probe {
+	if b.blind() {
+		return nil
+	}
 	var all []*probe
 	for _, p := range []struct{ name, function string }{{"thr", "throttle_cfs_rq"}, {"unthr", "unthrottle_cfs_rq"}} {
 		fn, ok := b.function("throttling ("+p.name+")", p.function)
