@@ -77,6 +77,9 @@ func (r *replay) stepExactly(cpu int, c *cpuState, e *trace.Event) {
 	case trace.KindIdleCost:
 		cost := e.IdleCost()
 		r.f.SetIdleCost(r.validCPU(int(cost.CPU)), cost.Cost)
+	case trace.KindOverload:
+		o := e.Overload()
+		r.f.SetOverloaded(r.validCPU(int(o.CPU)), o.On)
 	case trace.KindSwitch:
 		s := e.Switch()
 		if c.newidle && s.Next.PID > 0 {

@@ -42,9 +42,6 @@ func (f *Follower) IdleAgain(cpu int) { f.enterIdleExactly(&f.s.rqs[cpu]) }
 // enterIdleExactly is what is left to do when the search for work was followed.
 func (f *Follower) enterIdleExactly(rq *runqueue) {
 	s := f.s
-	if s.variants.overload != nil {
-		s.updateOverloaded(rq)
-	}
 	s.refreshIdle(rq)
 	if s.variants.core {
 		s.recordIdleCPU(rq)
@@ -54,6 +51,23 @@ func (f *Follower) enterIdleExactly(rq *runqueue) {
 
 // SetIdleCost follows a change of the bound of a CPU's average idle time.
 func (f *Follower) SetIdleCost(cpu int, ns int64) { f.s.rqs[cpu].maxIdleBalanceCost = ns }
+
+// SetOverloaded follows a CPU into or out of the mask of overloaded CPUs.
+func (f *Follower) SetOverloaded(cpu int, on bool) {
+	rq := &f.s.rqs[cpu]
+	if rq.overloaded == on || rq.llcShared == nil {
+		return
+	}
+	rq.overloaded = on
+	m := &rq.llcShared.Overload
+	if on {
+		m.CPUs.Set(cpu)
+		m.Count++
+	} else {
+		m.CPUs.Clear(cpu)
+		m.Count--
+	}
+}
 
 // PassExactly follows the statistics of a balance pass. What passes of v5.10
 // decay on their way is told decay by decay.

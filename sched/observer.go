@@ -34,6 +34,9 @@ type Observer interface {
 	PassEnds(here, pulled int)
 	// Judged: a pass has asked whether t may be moved, and got an answer.
 	Judged(v *JudgementView)
+	// OverloadChanged: cpu enters or leaves its cache's mask of overloaded CPUs
+	// (the patches of 2022).
+	OverloadChanged(cpu int, overloaded bool)
 	// IdleCostChanged: the bound of cpu's average idle time is now twice ns.
 	IdleCostChanged(cpu int, ns int64)
 }
@@ -52,7 +55,7 @@ type PassView struct {
 type JudgementView struct {
 	Here, From, To int
 	Task           *Task
-	Imbalance      int64 // still to move; 0 when the migration thread asks
+	Imbalance      int64 // still to move; 0 when just any task is wanted
 	Measure        int   // of it: 0 load, 1 utilization, 2 tasks
 	Moves          bool
 }
@@ -118,7 +121,7 @@ func (s *Scheduler) observeJudgement(env *balanceEnv, t *Task, v migrateVerdict)
 	j := JudgementView{
 		Here: s.hereOf(env), From: int(env.src.cpu), To: int(env.dst.cpu), Task: t, Moves: v.moves(),
 	}
-	if !env.has(envActive) {
+	if !env.has(envActive) && env.idle != SchedIdle {
 		j.Imbalance, j.Measure = env.imbalance, int(env.move)
 	}
 	s.observer.Judged(&j)

@@ -309,6 +309,13 @@ func (r *recorder) Judged(v *sched.JudgementView) {
 	r.write(e)
 }
 
+// OverloadChanged implements [sched.Observer].
+func (r *recorder) OverloadChanged(cpu int, overloaded bool) {
+	e := r.begin(trace.KindOverload, r.acting())
+	e.SetOverload(trace.Overload{CPU: int32(cpu), On: overloaded})
+	r.write(e)
+}
+
 // IdleCostChanged implements [sched.Observer].
 func (r *recorder) IdleCostChanged(cpu int, ns int64) {
 	e := r.begin(trace.KindIdleCost, r.acting())

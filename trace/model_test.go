@@ -196,6 +196,7 @@ func builtEvents(names *Names) []Event {
 		add(kind, func(e *Event) { e.SetPlace(3) })
 	}
 	add(KindArrive, func(e *Event) { e.SetArrival(Arrival{PID: 9, CPU: 3}) })
+	add(KindOverload, func(e *Event) { e.SetOverload(Overload{CPU: 3, On: true}) })
 	add(KindIdleCost, func(e *Event) { e.SetIdleCost(IdleCost{CPU: 3, Cost: 500_000}) })
 	add(KindPolicy, func(e *Event) { e.SetPolicy(Policy{PID: 9, Number: 5}) })
 	add(KindLost, func(e *Event) { e.SetLost(12) })

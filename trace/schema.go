@@ -33,6 +33,7 @@ const (
 	KindDecay                        // decay: a CPU's blocked load is brought up to date (simulations only)
 	KindIdleCost                     // idlecost: the bound of a CPU's avg_idle changes (simulations only)
 	KindArrive                       // arrive: a task that was moved waits on its new CPU (simulations only)
+	KindOverload                     // overload: a CPU enters or leaves the overload mask of a patch (simulations only)
 	KindNewidle                      // newidle: a CPU without work starts to look for some (simulations only)
 	KindIdleAgain                    // idleagain: an idle CPU looked for work in vain (simulations only)
 	KindPolicy                       // policy: a task's scheduling policy (simulations only)
@@ -209,6 +210,7 @@ var schemas = [numKinds]schema{
 	KindDecay:            {event: "decay", fields: []field{{name: "cpu"}}},
 	KindIdleCost:         {event: "idlecost", fields: []field{{name: "cpu"}, {name: "ns"}}},
 	KindArrive:           {event: "arrive", fields: []field{{name: "pid"}, {name: "cpu"}}},
+	KindOverload:         {event: "overload", fields: []field{{name: "cpu"}, {name: "on"}}},
 	KindNewidle:          {event: "newidle", fields: []field{{name: "cpu"}}},
 	KindIdleAgain:        {event: "idleagain", fields: []field{{name: "cpu"}}},
 	KindPolicy:           {event: "policy", fields: []field{{name: "pid"}, {name: "policy"}}},

@@ -23,6 +23,25 @@ func (e *Event) SetArrival(a Arrival) {
 // Arrival returns the fields of KindArrive.
 func (e *Event) Arrival() Arrival { return Arrival{PID: e.small(0), CPU: e.small(1)} }
 
+// Overload says whether a CPU is in the mask of overloaded CPUs of its cache.
+type Overload struct {
+	CPU int32
+	On  bool
+}
+
+// SetOverload fills an event of KindOverload.
+func (e *Event) SetOverload(o Overload) {
+	on := int64(0)
+	if o.On {
+		on = 1
+	}
+	e.setSmall(0, o.CPU)
+	e.setKnown(1, on)
+}
+
+// Overload returns the fields of KindOverload.
+func (e *Event) Overload() Overload { return Overload{CPU: e.small(0), On: e.value(1) == 1} }
+
 // IdleCost is the new bound of a CPU's average idle time: twice Cost ns.
 type IdleCost struct {
 	CPU  int32
