@@ -68,6 +68,13 @@ func inReadersFolder(t *testing.T) {
 	for name, fixture := range recordings {
 		copyFixture(t, filepath.Join(repository, "trace", "testdata", fixture), filepath.Join(dir, name))
 	}
+	captures, err := filepath.Abs(filepath.Join(repository, "explain", "testdata"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(captures, filepath.Join(dir, "captures")); err != nil {
+		t.Fatal(err)
+	}
 	t.Chdir(dir)
 	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache"))
 	if err := os.Mkdir("experiments", 0o755); err != nil {

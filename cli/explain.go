@@ -37,7 +37,7 @@ groups were used, cgroups.txt; machine.txt lies in it or in the folder above. A
 folder of captures stands for all of them.`,
 		Example: `  schedlab explain captures/6.1
   schedlab explain --disagreements captures/6.1/hb-pipe
-  schedlab explain --why 406@17.985811 captures/6.1/hb-pipe`,
+  schedlab explain --why 401@16.455985 captures/6.1/hb-pipe`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return r.run(cmd.Context(), cmd.OutOrStdout(), args)
 		},

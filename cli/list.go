@@ -76,10 +76,13 @@ func featureListing(profile *sched.Profile) *listing {
 			state, word = "off", "NO_"+name
 		}
 		l.records = append(l.records, []string{"feature", name, state})
+		if profile.IsInert(name) {
+			word += " (without effect in the simulator)"
+		}
 		fmt.Fprintf(&b, "  %s\n", word)
 	}
 	b.WriteString("tunables:\n")
-	for _, name := range sched.TunableNames() {
+	for _, name := range profile.TunableNames() {
 		l.records = append(l.records, []string{"tunable", name, ""})
 		fmt.Fprintf(&b, "  %s\n", name)
 	}

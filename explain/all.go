@@ -2,25 +2,35 @@ package explain
 
 import (
 	"context"
-
-	"golang.org/x/sync/errgroup"
+	"sync"
 )
 
 // RunAll explains bundles, several at a time, each with the recorded hidden
 // state and without. The result is in the order of the bundles, whatever the
-// number of workers.
+// number of workers; so is the error, when several fail.
 func RunAll(ctx context.Context, bundles []*Bundle, opts Options, workers int) (*Result, error) {
 	result := &Result{Captures: make([]*Explained, len(bundles))}
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(max(1, workers))
-	for i, b := range bundles {
-		group.Go(func() error {
-			explained, err := runTwice(ctx, b, opts)
-			result.Captures[i] = explained
-			return err
+	errs := make([]error, len(bundles))
+	next := make(chan int)
+	var group sync.WaitGroup
+	for range max(1, min(workers, len(bundles))) {
+		group.Go(func() {
+			for i := range next {
+				result.Captures[i], errs[i] = runTwice(ctx, bundles[i], opts)
+			}
 		})
 	}
-	return result, group.Wait()
+	for i := range bundles {
+		next <- i
+	}
+	close(next)
+	group.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return result, nil
 }
 
 func runTwice(ctx context.Context, b *Bundle, opts Options) (*Explained, error) {

@@ -155,7 +155,7 @@ func (r *replay) onSelectReturn(cpu int, c *cpuState, e *trace.Event) {
 		c.waking, k.wakingOn = nil, nil
 	case sched.KindFork:
 		r.f.ForkPlaced(&k.Task, chosen)
-		c.forked = nil
+		c.forked, c.starting = nil, k
 	}
 	k.fresh = false
 }

@@ -62,6 +62,9 @@ func Find(path string) ([]string, error) {
 	if !info.IsDir() {
 		return nil, fmt.Errorf("%s: not a folder; give the folder of a capture, which holds trace.txt.gz and tunables.txt, or a folder of such folders", path)
 	}
+	if path, err = filepath.EvalSymlinks(path); err != nil {
+		return nil, err
+	}
 	var dirs []string
 	err = filepath.WalkDir(path, func(dir string, d fs.DirEntry, err error) error {
 		if err != nil {

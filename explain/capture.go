@@ -145,6 +145,9 @@ func Run(ctx context.Context, b *Bundle, opts Options) (*Capture, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", b.Trace, err)
 		}
+		if r.result.Events == 0 && !b.Simulated {
+			r.begin(e.Time, &look)
+		}
 		r.result.Events++
 		r.step(&e)
 	}
@@ -184,6 +187,7 @@ func (r *replay) score(a *ask, chosen int, end int64) {
 		res.Prev++
 	}
 	res.Random += a.randomShare(chosen)
+	r.measureScan(a, end)
 	if agrees && a.who.ID != r.opts.keepPID && a.story == nil {
 		return
 	}
@@ -201,6 +205,21 @@ func (r *replay) score(a *ask, chosen int, end int64) {
 		res.story = a.story
 	}
 	res.Kept = append(res.Kept, d)
+}
+
+// measureScan learns from the time between entry and return what a scan costs,
+// beside what every placement costs.
+func (r *replay) measureScan(a *ask, end int64) {
+	if r.bundle.Simulated {
+		return // its scans cost what its prices say
+	}
+	took := end - a.time
+	if r.leastPlacement == 0 || took < r.leastPlacement {
+		r.leastPlacement = took
+	}
+	if a.record.ScannedThrough() {
+		r.f.MeasuredScan(&a.Question, took-r.leastPlacement)
+	}
 }
 
 // randomShare is the probability that a random idle CPU of prev's cache is the

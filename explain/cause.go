@@ -67,7 +67,7 @@ func (r *replay) findCause(a *ask, chosen int) Cause {
 			return false
 		}
 		found = t.cause
-		r.learn(a, chosen, t.cause)
+		r.learn(a, chosen, &t)
 		return true
 	})
 	if found != CauseNone {
@@ -103,9 +103,12 @@ func (r *replay) findCauseLate(a *ask, chosen int) Cause {
 
 // learn keeps what a choice of the kernel tells about state that could not be
 // known before.
-func (r *replay) learn(a *ask, chosen int, cause Cause) {
-	if cause == CauseIdleSince {
+func (r *replay) learn(a *ask, chosen int, t *trial) {
+	switch t.cause {
+	case CauseIdleSince:
 		r.f.LearnIdleSince(chosen, a.predicted)
+	case CauseScan:
+		r.f.LearnScanCost(&a.Question, t.what.Scan)
 	}
 }
 
@@ -171,6 +174,10 @@ func (r *replay) singleTrials(a *ask, chosen int) []trial {
 func (r *replay) otherBudgets(a *ask) []int32 {
 	now, most := r.f.ScanBudget(a.Prev), r.f.LLCSize(a.Prev)
 	var out []int32
+	if r.features.Has(sched.SISProp) {
+		out = append(out, most) // the budget is computed at each scan
+		now = most
+	}
 	for d := int32(1); d <= most; d++ {
 		if now+d <= most {
 			out = append(out, now+d)

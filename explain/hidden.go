@@ -43,6 +43,10 @@ func (r *replay) takeHidden(k *task, sel *trace.Select, kind sched.Kind) {
 	if !k.started {
 		r.f.SetHidden(&k.Task, told, k.fresh)
 		k.started = true
+		if sel.QueueLoad != trace.Unknown {
+			// Of the queue, too, the part that is the task's was a guess.
+			r.f.SetQueueLoad(&k.Task, sel.QueueLoad)
+		}
 		return
 	}
 	r.mendNice(k, told, kind)
@@ -58,12 +62,18 @@ func (r *replay) takeHidden(k *task, sel *trace.Select, kind sched.Kind) {
 	h.Load.check(near(have.Load, told.Load))
 }
 
+// leastTelling is a load below which rounding makes the weight a guess.
+const leastTelling = 64
+
 // mendNice finds out about a change of nice that no event has shown yet. A
 // task's load average is its weight times the share of time that it was
 // runnable, its utilization 1024 times the share that it ran; so the weight is
 // at least the load and at most load·1024/utilization. A new child has its
 // whole weight as load, and its parent, which runs, the same.
 func (r *replay) mendNice(k *task, told sched.Hidden, kind sched.Kind) {
+	if told.Load < leastTelling && kind != sched.KindFork {
+		return
+	}
 	least, most := told.Load, told.Load*(1024+20)/max(told.Util, 1)+2
 	if kind == sched.KindFork {
 		most = least

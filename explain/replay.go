@@ -25,23 +25,26 @@ type replay struct {
 	judged   *task // of a simulation: weighed if it may be moved
 	idleOf   idleNumbers
 
-	groups groupTable
-	asked  int64 // placements begun
-	open   int   // placements between their sel and selr
-	result *Capture
+	groups         groupTable
+	leastPlacement int64 // ns, the shortest time from sel to selr so far
+	asked          int64 // placements begun
+	open           int   // placements between their sel and selr
+	result         *Capture
 }
 
 // cpuState is what the replay remembers of one CPU.
 type cpuState struct {
-	seen    bool
-	waking  *task // last sched_waking on the CPU that is not settled
-	forked  *task // child of the last fork on the CPU
-	asking  bool  // between sel and selr
-	ask     ask
-	balance bool // the CPU is an idle load balancer that has decayed the others
-	loadSet bool // the root queue's load has its start value
-	newidle bool // its newidle balancing has been followed
-	turn    cpuTurn
+	seen      bool
+	waking    *task // last sched_waking on the CPU that is not settled
+	forked    *task // child of the last fork on the CPU
+	starting  *task // new task that has been placed but not been seen queued
+	asking    bool  // between sel and selr
+	ask       ask
+	balance   bool  // the CPU is an idle load balancer: it balances for others
+	loadSet   bool  // the root queue's load has its start value
+	newidleAt int64 // ns when that began
+	newidle   bool  // its newidle balancing has been followed
+	turn      cpuTurn
 }
 
 // step follows one event.
@@ -59,9 +62,6 @@ func (r *replay) step(e *trace.Event) {
 	}
 	if r.turns.taken {
 		r.takeTurn(cpu, c, e)
-	}
-	if !c.seen {
-		r.firstSight(e, c)
 	}
 	if c.waking != nil && !settlesWaking(e.Kind) {
 		r.f.Pending(&c.waking.Task, cpu)
@@ -91,6 +91,12 @@ func (r *replay) step(e *trace.Event) {
 		r.onSoftirq(cpu, c, e)
 	case trace.KindBalance:
 		r.onBalance(cpu, c, e.Balance())
+	case trace.KindBalanceReturn:
+		if c.newidle {
+			r.f.NewidleCost(cpu, e.Time-c.newidleAt)
+		}
+	case trace.KindCanMigrate:
+		r.onCanMigrate(e.CanMigrate())
 	case trace.KindAttach:
 		r.onAttach(e.Attach(), cpu)
 	case trace.KindThrottle:
@@ -108,21 +114,30 @@ func settlesWaking(k trace.Kind) bool {
 	return k == trace.KindSelect || k == trace.KindWakeup || k == trace.KindMigrate
 }
 
-// firstSight takes the first event of a CPU for what runs there.
-func (r *replay) firstSight(e *trace.Event, c *cpuState) {
-	c.seen = true
-	if e.Kind == trace.KindSwitch || e.PID <= 0 {
-		return
+// begin starts what runs, and queues what waits, when the trace begins.
+func (r *replay) begin(now int64, look *looked) {
+	r.f.Advance(now)
+	for cpu := range r.cpus {
+		t, known := look.running[int32(cpu)]
+		if !known || t.PID <= 0 || !r.bundle.Machine.CPUs[cpu].Online {
+			continue
+		}
+		k := r.lookup(t, cpu)
+		r.f.Switch(cpu, nil, &k.Task, sched.LeavesPreempted)
+		k.fresh = false
 	}
-	k := r.lookup(trace.Task{PID: e.PID, Comm: e.Comm, Prio: unknownPrio}, int(e.CPU))
-	r.f.Switch(int(e.CPU), nil, &k.Task, false)
-	k.fresh = false
+	for _, w := range look.waiting {
+		k := r.lookup(w.task, int(w.cpu))
+		r.f.Rested(&k.Task)
+		r.f.Woken(&k.Task, r.validCPU(int(w.cpu)))
+		k.fresh = false
+	}
 }
 
 func (r *replay) onSwitch(cpu int, c *cpuState, s trace.Switch) {
 	c.newidle, c.balance = false, false
 	prev, next := r.lookup(s.Prev, cpu), r.lookup(s.Next, cpu)
-	blocks := s.PrevState.Known() && !s.PrevState.Runnable()
+	how := leavingOf(s.PrevState)
 	var prevTask, nextTask *sched.Task
 	if prev != nil {
 		prevTask, prev.fresh = &prev.Task, false
@@ -130,13 +145,23 @@ func (r *replay) onSwitch(cpu int, c *cpuState, s trace.Switch) {
 	if next != nil {
 		nextTask, next.fresh = &next.Task, false
 	}
-	r.f.At(c.clock(r.f.Now()), func() { r.f.Switch(cpu, prevTask, nextTask, blocks) })
+	r.f.At(c.clock(r.f.Now()), func() { r.f.Switch(cpu, prevTask, nextTask, how) })
 	if prev != nil && s.PrevState.Gone() {
 		r.f.Forget(prevTask)
 		if r.tasks.byPID[s.Prev.PID] == prev {
 			delete(r.tasks.byPID, s.Prev.PID)
 		}
 	}
+}
+
+func leavingOf(s trace.State) sched.Leaving {
+	switch {
+	case !s.Known() || s&trace.StatePreempted != 0:
+		return sched.LeavesPreempted
+	case s.Runnable():
+		return sched.LeavesRunnable
+	}
+	return sched.LeavesBlocked
 }
 
 func (r *replay) onWaking(cpu int, c *cpuState, e *trace.Event) {
@@ -198,6 +223,11 @@ func (r *replay) onWakeupNew(w trace.Wake) {
 	if k == nil {
 		return
 	}
+	for i := range r.cpus {
+		if r.cpus[i].starting == k {
+			r.cpus[i].starting = nil
+		}
+	}
 	r.f.Started(&k.Task, r.validCPU(int(w.TargetCPU)))
 	k.fresh = false
 }
@@ -210,7 +240,7 @@ func (r *replay) onMigrate(c *cpuState, m trace.Migration) {
 	if c.waking == k {
 		return // being placed: the wakeup follows
 	}
-	r.f.Move(&k.Task, r.validCPU(int(m.To)))
+	r.f.MovedInPlace(&k.Task, r.validCPU(int(m.To)))
 	k.fresh = false
 }
 
@@ -241,6 +271,13 @@ func (r *replay) onExit(t trace.Task, cpu int) {
 	}
 }
 
+// onCanMigrate: the balancer looks only at queued tasks.
+func (r *replay) onCanMigrate(m trace.CanMigrate) {
+	if k := r.tasks.byPID[m.PID]; k != nil && k.CPU() == int(m.From) {
+		r.f.SeenQueued(&k.Task)
+	}
+}
+
 const schedSoftirq = 7
 
 func (r *replay) onSoftirq(cpu int, c *cpuState, e *trace.Event) {
@@ -259,13 +296,15 @@ func (r *replay) onBalance(cpu int, c *cpuState, b trace.Balance) {
 	switch {
 	case idle == sched.NewlyIdle:
 		if !c.newidle {
-			c.newidle = true
-			r.f.Blocked(dst)
-			r.f.Newidle(dst)
+			c.newidle, c.newidleAt = true, r.f.Now()
+			r.f.At(c.clock(r.f.Now()), func() {
+				r.f.Blocked(dst)
+				r.f.Newidle(dst)
+			})
 		}
-	case dst != cpu && !c.balance:
+	case dst != cpu:
 		c.balance = true
-		r.f.DecayTickless(cpu)
+		r.f.BalancedByOther(cpu, dst)
 	case dst == cpu && !c.balance:
 		r.f.StillTicking(cpu)
 	}

@@ -84,7 +84,12 @@ func (r *replay) changeTurn(cpu int, c *cpuState, now int64) {
 		if first := t.tickAfter(t.last); first <= now {
 			end, t.resumed = first, t.tickAfter(now)-t.tick
 		}
-		r.cpus[t.cpu].turn.paused = end
+		left := &r.cpus[t.cpu]
+		left.turn.paused = end
+		if k := left.starting; k != nil {
+			left.starting = nil
+			r.f.At(end, func() { r.f.Started(&k.Task, k.CPU()) })
+		}
 	}
 	t.cpu, t.anything = cpu, true
 	c.turn.resuming = true
@@ -101,7 +106,8 @@ func carriesOver(e *trace.Event) bool {
 		return false
 	}
 	switch e.Kind {
-	case trace.KindSwitch, trace.KindWakeup, trace.KindWakeupNew, trace.KindMigrate, trace.KindSelect, trace.KindSelectReturn:
+	case trace.KindSwitch, trace.KindWakeup, trace.KindWakeupNew, trace.KindMigrate, trace.KindSelect, trace.KindSelectReturn,
+		trace.KindBalance, trace.KindBalanceReturn, trace.KindCanMigrate, trace.KindCanMigrateReturn:
 		return true
 	}
 	return false

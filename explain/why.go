@@ -22,7 +22,7 @@ func ParsePick(text string) (Pick, error) {
 	pidText, timeText, hasTime := strings.Cut(text, "@")
 	pid, err := strconv.ParseInt(pidText, 10, 32)
 	if err != nil || pid <= 0 {
-		return Pick{}, fmt.Errorf("%q is not PID or PID@TIME, such as 406@17.985811", text)
+		return Pick{}, fmt.Errorf("%q is not PID or PID@TIME, such as 401@16.455985", text)
 	}
 	p := Pick{PID: int32(pid), Time: Anytime}
 	if !hasTime {

@@ -103,7 +103,9 @@ var balance61 = func() balanceRules {
 	r.fillAboveAverage = false
 	r.detach.shiftsUtil = true
 	r.newidle.refusesWork = true
+	// 6.1.192 lists NI_RANDOM; that its rule is that of 6.12 is taken for granted.
 	r.newidle.rollsDice = func(*Domain) bool { return true }
+	r.nohz.insists = true
 	return r
 }()
 
@@ -115,7 +117,8 @@ const (
 	moveUtil
 	moveTask
 	moveLLCTask // tasks that prefer the destination's cache
-	numMoveTypes
+
+	numCountedMoves = moveLLCTask // schedstat has no column for it
 )
 
 // String returns the word used in reports.
@@ -408,7 +411,9 @@ func (s *Scheduler) tryPull(env *balanceEnv) (res passResult, again bool) {
 		env.d.balanced.NoBusyQueue[env.idle]++
 		return res, false
 	}
-	env.d.balanced.Imbalance[env.idle][env.move] += env.imbalance
+	if env.move < numCountedMoves {
+		env.d.balanced.Imbalance[env.idle][env.move] += env.imbalance
+	}
 	res.src, res.move, res.imbalance = env.src.cpu, env.move, env.imbalance
 	res.outcome = passFailed
 	env.flags |= envAllPinned

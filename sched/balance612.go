@@ -12,7 +12,6 @@ var balance612 = func() balanceRules {
 	r.busierAmongEquals = busier66
 	r.elected = electedIdleCore
 	r.balancesCores = true
-	r.nohz.insists = true
 	return r
 }()
 

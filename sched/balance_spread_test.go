@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-var balanceKernels = []string{"v4.14", "v5.10", "v5.17", "v5.17-tip", "v6.1"}
+var balanceKernels = []string{"v4.14", "v5.10", "v5.17", "v5.17-tip", "v6.1", "v6.12", "v7.2"}
 
 // As many spinners as CPUs, all put on CPU 0, end one per CPU within a second
 // and stay so.

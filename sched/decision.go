@@ -172,3 +172,19 @@ func (s *Scheduler) noteBudget(tests int) {
 		s.decision.Budget = int32(min(tests, math.MaxInt32))
 	}
 }
+
+// ScannedThrough reports whether the placement scanned a cache for usable CPUs
+// and ended before its budget did: then the kernel learns what the scan cost.
+func (d *Decision) ScannedThrough() bool {
+	scanned := false
+	for _, c := range d.Candidates {
+		if c.Step != RuleIdleCPU {
+			continue
+		}
+		if c.Verdict == VerdictBudget {
+			return false
+		}
+		scanned = true
+	}
+	return scanned
+}

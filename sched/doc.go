@@ -1,7 +1,7 @@
 // Package sched is the Linux fair scheduler as a pure state machine.
 //
 // It does no I/O, starts no goroutine, reads no clock and draws no random
-// number but from [Config].Dice. Whoever drives it (a simulator in virtual time, a real trace) tells
+// number (the driver may bring dice: [Config]). Whoever drives it (a simulator in virtual time, a real trace) tells
 // it the time with every call and is told what the scheduler wants through the
 // small [Driver] interface: reschedule this CPU, kick that one. What a call
 // did (CPUs probed, queues locked, tasks moved) is counted in [Work]; a

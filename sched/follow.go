@@ -1,6 +1,10 @@
 package sched
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/schedlab/schedlab/machine"
+)
 
 // Follower drives a [Scheduler] along what a real kernel did instead of letting
 // it decide. The events of a recording tell which task runs where, which is
@@ -25,8 +29,9 @@ type Follower struct {
 	offset   int64
 	offsetOK bool
 
-	before memory  // what Remember keeps
-	hidden []*Task // runnable, but throttled: see hideRunnable
+	before  memory          // what Remember keeps
+	stamped machine.CPUMask // CPUs whose search for work has set their idle stamp
+	hidden  []*Task         // runnable, but throttled: see hideRunnable
 }
 
 // followDriver ignores what the model wants: the kernel has decided already.
@@ -46,7 +51,7 @@ func NewFollower(cfg Config) (*Follower, error) {
 	if err != nil {
 		return nil, fmt.Errorf("following a recording: %w", err)
 	}
-	f := &Follower{s: s, tickNS: 1_000_000_000 / s.hz}
+	f := &Follower{s: s, tickNS: 1_000_000_000 / s.hz, stamped: machine.NewCPUMask(len(s.rqs))}
 	for cpu := range s.rqs {
 		if shared := s.rqs[cpu].llcShared; shared != nil {
 			shared.HasIdleCores = s.scratch.smt
@@ -55,6 +60,9 @@ func NewFollower(cfg Config) (*Follower, error) {
 	}
 	return f, nil
 }
+
+// idlesUnknown reports whether nothing has shown yet since when a CPU idles.
+func (f *Follower) idlesUnknown(rq *runqueue) bool { return rq.idleStamp == 0 }
 
 // Scheduler returns the followed scheduler, for its exported questions.
 func (f *Follower) Scheduler() *Scheduler { return f.s }

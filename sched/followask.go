@@ -72,8 +72,12 @@ func (f *Follower) Hidden(t *Task) Hidden {
 }
 
 // SetLoad gives a CPU's root queue its start value.
-func (f *Follower) SetLoad(cpu int, load int64) {
-	cfs := &f.s.rqs[cpu].cfs
+func (f *Follower) SetLoad(cpu int, load int64) { f.setLoad(&f.s.rqs[cpu].cfs, load) }
+
+// SetQueueLoad gives the queue that a task is or was on its start value.
+func (f *Follower) SetQueueLoad(t *Task, load int64) { f.setLoad(t.se.cfs, load) }
+
+func (f *Follower) setLoad(cfs *cfsRQ, load int64) {
 	if cfs.avg.last <= 0 {
 		cfs.avg.last = f.s.now >> 10 << 10
 	}
@@ -81,7 +85,34 @@ func (f *Follower) SetLoad(cpu int, load int64) {
 }
 
 // SetAvgIdle gives a CPU's average idle time in ns.
-func (f *Follower) SetAvgIdle(cpu int, ns int64) { f.s.rqs[cpu].avgIdle = ns }
+func (f *Follower) SetAvgIdle(cpu int, ns int64) {
+	rq := &f.s.rqs[cpu]
+	rq.avgIdle = ns
+	rq.maxIdleBalanceCost = max(rq.maxIdleBalanceCost, ns/2) // or it could not be so high
+}
+
+// MeasuredScan replaces what the model takes a search to have cost by the time
+// that the recording shows for it, in ns. Kernels before v6.0 bound the next
+// scans by it (SIS_PROP, mechanisms.md 6.5). It belongs right behind [Follower.Ask].
+func (f *Follower) MeasuredScan(q *Question, ns int64) {
+	d := f.s.rqs[q.Here].llc
+	if d == nil {
+		return
+	}
+	d.avgScanCost = f.before.scanNS
+	if d.avgScanCost == 0 {
+		d.avgScanCost = ns
+		return
+	}
+	d.learnScanCost(ns)
+}
+
+// NewidleCost follows a CPU that has spent ns on newidle balancing: that bounds
+// its average idle time.
+func (f *Follower) NewidleCost(cpu int, ns int64) {
+	rq := &f.s.rqs[cpu]
+	rq.maxIdleBalanceCost = max(rq.maxIdleBalanceCost, ns)
+}
 
 // AvgIdle returns a CPU's average idle time in ns.
 func (f *Follower) AvgIdle(cpu int) int64 { return f.s.rqs[cpu].avgIdle }

@@ -11,10 +11,13 @@ func (f *Follower) Softirq(cpu int) {
 	f.s.decayBlocked(rq)
 }
 
-// DecayTickless follows an idle load balancer on cpu: the load of all other
-// tickless CPUs decays, once a jiffy.
-func (f *Follower) DecayTickless(cpu int) {
+// BalancedByOther follows an idle load balancer on cpu that balances for dst:
+// dst has stopped its tick. The load of all tickless CPUs decays, once a jiffy.
+func (f *Follower) BalancedByOther(cpu, dst int) {
 	s := f.s
+	if rq := &s.rqs[dst]; rq.idleCPU() && !rq.nohz.tickStopped {
+		s.nohzEnter(rq)
+	}
 	for c := s.nohz.idle.First(); c >= 0; c = s.nohz.idle.Next(c + 1) {
 		if rq := &s.rqs[c]; c != cpu && rq.idleCPU() {
 			s.updateNohzStats(rq, false)
@@ -24,7 +27,10 @@ func (f *Follower) DecayTickless(cpu int) {
 
 // Newidle follows the start of newidle balancing on a CPU.
 func (f *Follower) Newidle(cpu int) {
-	f.s.decayBlocked(&f.s.rqs[cpu])
+	rq := &f.s.rqs[cpu]
+	rq.idleStamp = f.s.now
+	f.stamped.Set(cpu)
+	f.s.decayBlocked(rq)
 }
 
 // Pass follows a balance pass for cpu over its domain of span CPUs.
@@ -48,11 +54,16 @@ func (f *Follower) Pass(cpu, span int, idle IdleType) {
 	s.collectDomain(env, &env.stats)
 }
 
-// StillTicking follows an idle CPU that balances for itself: it has not stopped
-// its tick yet, so it has not idled for long. When nothing better is known it
-// counts as idle since now.
+// StillTicking follows an idle CPU that balances for itself alone: it has not
+// stopped its tick, so it has not idled for long. When nothing better is known
+// it counts as idle since now.
 func (f *Follower) StillTicking(cpu int) {
-	if rq := &f.s.rqs[cpu]; rq.idleStamp == 0 && rq.curr == nil {
+	rq := &f.s.rqs[cpu]
+	if rq.curr != nil {
+		return
+	}
+	f.s.nohzExit(rq)
+	if f.idlesUnknown(rq) {
 		rq.idleStamp = f.s.now
 	}
 }

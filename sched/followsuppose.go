@@ -160,6 +160,7 @@ func (f *Follower) Suppose(q *Question, what Supposition, record *Decision) int 
 	if what.Recent != Unsupposed {
 		q.Task.recentUsed = what.Recent
 	}
+	undoBudget := f.supposeBudget(q, what.Scan)
 	undoLoads := f.supposeLoads(q, what.Loads)
 	undoIdle := f.supposeIdle(&what)
 	undoCPU := f.supposeCPU(&what)
@@ -175,6 +176,7 @@ func (f *Follower) Suppose(q *Question, what Supposition, record *Decision) int 
 	undoCPU()
 	undoIdle()
 	undoLoads()
+	undoBudget()
 	return cpu
 }
 
@@ -187,17 +189,25 @@ func (f *Follower) supposeIdle(what *Supposition) (undo func()) {
 		return nothingToUndo
 	}
 	idle, schedIdle := s.idle.Clone(), s.schedIdle.Clone()
-	if what.Busy != Unsupposed {
-		s.idle.Clear(int(what.Busy))
-		s.schedIdle.Clear(int(what.Busy))
-	}
-	if what.Idle != Unsupposed {
-		s.idle.Set(int(what.Idle))
-	}
-	return func() {
+	undo = func() {
 		s.idle.CopyFrom(idle)
 		s.schedIdle.CopyFrom(schedIdle)
 	}
+	if what.Busy != Unsupposed {
+		rq, inner := &s.rqs[what.Busy], undo
+		s.idle.Clear(int(what.Busy))
+		s.schedIdle.Clear(int(what.Busy))
+		rq.nr++
+		undo = func() { rq.nr--; inner() }
+	}
+	if what.Idle != Unsupposed {
+		rq, inner := &s.rqs[what.Idle], undo
+		curr, nr := rq.curr, rq.nr
+		s.idle.Set(int(what.Idle))
+		rq.curr, rq.nr = nil, 0
+		undo = func() { rq.curr, rq.nr = curr, nr; inner() }
+	}
+	return undo
 }
 
 // supposeCPU makes a CPU the one that became idle last, or one without load.
@@ -220,6 +230,20 @@ func (f *Follower) supposeCPU(what *Supposition) (undo func()) {
 		}
 	}
 	return undo
+}
+
+// supposeBudget makes the scan of kernels with SIS_PROP test n CPUs. It never
+// tests fewer than three.
+func (f *Follower) supposeBudget(q *Question, n int32) (undo func()) {
+	rq := &f.s.rqs[q.Here]
+	if n == Unsupposed || rq.llc == nil || !f.s.features.Has(SISProp) {
+		return nothingToUndo
+	}
+	avgIdle, cost := rq.avgIdle, rq.llc.avgScanCost
+	rq.llc.avgScanCost = 0
+	perCPU := (int64(n) + 1 + int64(rq.llc.SpanWeight) - 1) / int64(rq.llc.SpanWeight)
+	rq.avgIdle, rq.wakeAvgIdle = 512*perCPU, perCPU
+	return func() { rq.avgIdle, rq.llc.avgScanCost = avgIdle, cost }
 }
 
 // supposeLoads makes one of the two CPUs look empty and the other full.
@@ -280,8 +304,27 @@ func (f *Follower) LLCSize(cpu int) int32 { return f.s.rqs[cpu].llcSize }
 // LearnIdleSince takes the time at which a CPU began to idle, when it is not
 // known yet, to be just behind that of another CPU.
 func (f *Follower) LearnIdleSince(cpu, after int) {
-	if rq := &f.s.rqs[cpu]; rq.idleStamp == 0 {
+	if rq := &f.s.rqs[cpu]; f.idlesUnknown(rq) {
 		rq.idleStamp = f.s.rqs[after].idleStamp + 1
+	}
+}
+
+// LearnScanCost takes the average scan cost of kernels with SIS_PROP to be the
+// nearest to the present one with which a scan tests n CPUs.
+func (f *Follower) LearnScanCost(q *Question, n int32) {
+	rq := &f.s.rqs[q.Here]
+	if rq.llc == nil || !f.s.features.Has(SISProp) {
+		return
+	}
+	avgIdle := rq.avgIdle / 512
+	span := int64(rq.llc.SpanWeight)
+	enough := span * avgIdle / (int64(n) + 1) // the largest cost that allows n tests
+	tooMuch := span*avgIdle/(int64(n)+2) + 1  // the smallest that allows no more
+	switch cost := rq.scanCost(); {
+	case cost > enough:
+		rq.llc.avgScanCost = max(0, enough-1)
+	case cost < tooMuch:
+		rq.llc.avgScanCost = tooMuch
 	}
 }
 

@@ -4,14 +4,30 @@ import "github.com/schedlab/schedlab/machine"
 
 // The life of tasks as a recording tells it: switches, wakeups, moves.
 
+// Leaving is the state in which a task leaves its CPU.
+type Leaving uint8
+
+// The states: preempted in the kernel, yielding the CPU by itself or at its
+// return to user mode, no longer runnable.
+const (
+	LeavesPreempted Leaving = iota
+	LeavesRunnable
+	LeavesBlocked
+)
+
 // Switch follows a context switch on cpu from prev to next; nil is the idle
-// task. blocks says that prev is no longer runnable.
-func (f *Follower) Switch(cpu int, prev, next *Task, blocks bool) {
+// task. how says in which state prev leaves.
+func (f *Follower) Switch(cpu int, prev, next *Task, how Leaving) {
 	s := f.s
 	rq := &s.rqs[cpu]
 	f.ensureRunning(rq, prev)
-	if blocks && prev != nil && prev.queued {
-		f.dequeue(rq, prev, dequeueSleep)
+	if prev != nil && prev.queued {
+		switch {
+		case how == LeavesBlocked:
+			f.dequeue(rq, prev, dequeueSleep)
+		case how == LeavesPreempted && f.leavesThrottled(prev):
+			f.hideTask(prev)
+		}
 	}
 	if next != nil {
 		f.ensureQueued(next, cpu)
@@ -27,6 +43,7 @@ func (f *Follower) Switch(cpu int, prev, next *Task, blocks bool) {
 	} else {
 		rq.moveLRUFrontIfListed(next)
 	}
+	f.stamped.Clear(cpu)
 }
 
 // enterIdle is what a CPU does when it finds nothing to run.
@@ -39,9 +56,10 @@ func (f *Follower) enterIdle(rq *runqueue) {
 		f.enterIdleExactly(rq)
 		return
 	}
-	rq.idleStamp = s.now
+	if !f.stamped.Has(int(rq.cpu)) {
+		rq.idleStamp = s.now
+	}
 	s.updateIdleCore(rq)
-	s.nohzEnter(rq)
 }
 
 func (rq *runqueue) moveLRUFrontIfListed(t *Task) {
@@ -233,6 +251,27 @@ func (f *Follower) WokenInPlace(t *Task) {
 		f.s.makeUpLoad(t.se.cfs, &t.se)
 	}
 	f.Woken(t, int(t.cpu))
+}
+
+// MovedInPlace follows a balancer that moved a task which the model holds for
+// asleep: it had blocked but was still queued. On the new CPU it soon is not.
+func (f *Follower) MovedInPlace(t *Task, cpu int) {
+	if !f.s.features.Has(DelayDequeue) || t.queued || t.other || int(t.cpu) == cpu {
+		f.Move(t, cpu)
+		return
+	}
+	f.s.makeUpLoad(t.se.cfs, &t.se)
+	f.enqueue(&f.s.rqs[t.cpu], t, enqueueWakeup)
+	f.Move(t, cpu)
+	f.dequeue(&f.s.rqs[t.cpu], t, dequeueSleep)
+}
+
+// SeenQueued follows a balancer that has looked at a task which the model holds
+// for asleep: it had blocked but was still queued.
+func (f *Follower) SeenQueued(t *Task) {
+	if f.s.features.Has(DelayDequeue) && !t.queued && !t.pending && !t.other {
+		f.s.makeUpLoad(t.se.cfs, &t.se)
+	}
 }
 
 // makeUpLoad brings an entity's averages up to now as if it had been queued,

@@ -11,7 +11,11 @@ package sched
 // that the first had none.
 func (f *Follower) Throttle(g *TaskGroup, cpu int) {
 	s, q := f.s, g.queues[cpu]
-	if q.se == nil || s.profile.ThrottlesTasks {
+	if q.se == nil {
+		return
+	}
+	if s.profile.ThrottlesTasks {
+		q.attempted = true
 		return
 	}
 	if q.throttled {
@@ -53,14 +57,35 @@ func (f *Follower) Throttle(g *TaskGroup, cpu int) {
 	s.refreshIdle(rq)
 }
 
+// leavesThrottled reports whether a task that was preempted in the kernel has
+// been taken off because its group is out of runtime. Kernels that throttle
+// task by task do that at the return to user mode: a user task's turn that is
+// merely over ends there too, but counts as given up, not as preempted [T].
+func (f *Follower) leavesThrottled(t *Task) bool {
+	if !f.s.profile.ThrottlesTasks || t.other {
+		return false
+	}
+	for g := t.group; g != nil; g = g.parent {
+		if g.queues[t.cpu].attempted {
+			return true
+		}
+	}
+	return false
+}
+
+// hideTask takes a runnable task off its queue until its group is unthrottled.
+func (f *Follower) hideTask(t *Task) {
+	f.dequeue(&f.s.rqs[t.cpu], t, dequeueSleep)
+	f.hidden = append(f.hidden, t)
+}
+
 // hideRunnable follows a CPU that falls idle although the model holds tasks for
 // runnable there: a throttling that no event has shown must have hidden them.
 func (f *Follower) hideRunnable(rq *runqueue) {
 	for t := rq.lruHead; t != nil; {
 		next := t.lruNext
 		if !f.s.throttledHierarchy(t.se.cfs) {
-			f.dequeue(rq, t, dequeueSleep)
-			f.hidden = append(f.hidden, t)
+			f.hideTask(t)
 		}
 		t = next
 	}
@@ -87,6 +112,9 @@ func (f *Follower) showHidden(g *TaskGroup, cpu int) {
 func (f *Follower) Unthrottle(g *TaskGroup, cpu int) {
 	s, q := f.s, g.queues[cpu]
 	f.showHidden(g, cpu)
+	if s.profile.ThrottlesTasks {
+		q.attempted = false
+	}
 	if !q.throttled {
 		return
 	}

@@ -219,27 +219,27 @@ func (s *Scheduler) propagateGroup(cfs *cfsRQ, se *Entity) bool {
 }
 
 func propagateUtil(cfs *cfsRQ, se *Entity, g *cfsRQ) {
-	delta := g.avg.utilAvg - se.avg.utilAvg
-	if delta == 0 {
-		return
-	}
-	sum := g.avg.utilAvg * cfs.avg.divider()
-	deltaSum := sum - se.avg.utilSum
-	se.avg.utilAvg, se.avg.utilSum = g.avg.utilAvg, sum
-	cfs.avg.utilAvg = max(0, cfs.avg.utilAvg+delta)
-	cfs.avg.utilSum = max(0, cfs.avg.utilSum+deltaSum, cfs.avg.utilAvg*peltMinDivider)
+	takeOver(g.avg.utilAvg, cfs.avg.divider(),
+		&se.avg.utilAvg, &se.avg.utilSum, &cfs.avg.utilAvg, &cfs.avg.utilSum)
 }
 
 func propagateRunnable(cfs *cfsRQ, se *Entity, g *cfsRQ) {
-	delta := g.avg.runnableAvg - se.avg.runnableAvg
+	takeOver(g.avg.runnableAvg, cfs.avg.divider(),
+		&se.avg.runnableAvg, &se.avg.runnableSum, &cfs.avg.runnableAvg, &cfs.avg.runnableSum)
+}
+
+// takeOver gives a group's entity the average of the group's queue, and the
+// queue that the entity is on the difference.
+func takeOver(group, divider int64, entityAvg, entitySum, queueAvg, queueSum *int64) {
+	delta := group - *entityAvg
 	if delta == 0 {
 		return
 	}
-	sum := g.avg.runnableAvg * cfs.avg.divider()
-	deltaSum := sum - se.avg.runnableSum
-	se.avg.runnableAvg, se.avg.runnableSum = g.avg.runnableAvg, sum
-	cfs.avg.runnableAvg = max(0, cfs.avg.runnableAvg+delta)
-	cfs.avg.runnableSum = max(0, cfs.avg.runnableSum+deltaSum, cfs.avg.runnableAvg*peltMinDivider)
+	sum := group * divider
+	deltaSum := sum - *entitySum
+	*entityAvg, *entitySum = group, sum
+	*queueAvg = max(0, *queueAvg+delta)
+	*queueSum = max(0, *queueSum+deltaSum, *queueAvg*peltMinDivider)
 }
 
 // propagateLoad: a group entity's load sum counts how long the group had

@@ -280,7 +280,7 @@ func TestNewidleDice(t *testing.T) {
 	}{
 		{"v6.12", 512, 514, 2, 510}, {"v6.12", 0, 2, 1024, 1022}, {"v6.12", 1024, 1024, 1, 0},
 		{"v7.2", 512, 514, 2, 510}, {"v7.2", 1023, 1024, 1, 0}, {"v7.2", 1024, 1024, 1, 0},
-		{"v6.1", 0, 1024, 1, 0}, {"v5.17", 0, 1024, 1, 0},
+		{"v6.1", 512, 514, 2, 510}, {"v5.17", 0, 1024, 1, 0},
 	} {
 		l := newBalanceLab(t, c.kernel, realMachine())
 		rolls := uint32(0)
@@ -380,7 +380,7 @@ func TestFixedDice(t *testing.T) {
 
 // 4.7: the idle load balancer goes on while its CPU idles.
 func TestIdleBalancerInsists(t *testing.T) {
-	for kernel, want := range map[string]bool{"v6.1": false, "v6.12": true, "v7.2": true} {
+	for kernel, want := range map[string]bool{"v5.17": false, "v6.1": true, "v6.12": true, "v7.2": true} {
 		l := newBalanceLab(t, kernel, realMachine())
 		l.rqs[2].nohz.flags, l.rqs[2].needResched = kickBalance, true
 		if got := l.NohzBalance(l.now, 2); got != want {

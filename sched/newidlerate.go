@@ -1,12 +1,10 @@
 package sched
 
-import "math/rand/v2"
-
 // How often newidle balancing of a domain finds something, and the dice that
-// decide by it whether to look (NI_RANDOM, NI_RATE; stable trees of v6.12, and
-// v7.2; mechanisms-modern.md 4.6). A domain where half of the passes pull a
-// task is looked at every second time. Successes of passes that were left to
-// chance count for the passes that were not made.
+// decide by it whether to look (NI_RANDOM, NI_RATE; stable trees of v6.1 and
+// v6.12, and v7.2; mechanisms-modern.md 4.6). A domain where half of the passes
+// pull a task is looked at every second time. Successes of passes that were
+// left to chance count for the passes that were not made.
 
 // newidleRate is a domain's record; halves of calls and successes survive each
 // evaluation.
@@ -57,5 +55,12 @@ func (s *Scheduler) countNewidle(d *Domain, success int64) {
 	r.successes /= 2
 }
 
-// fixedDice is the sequence of a scheduler whose driver brings no dice.
-func fixedDice() func() uint32 { return rand.New(rand.NewPCG(1, 2)).Uint32 }
+// fixedDice is the sequence of a scheduler whose driver brings no dice: the
+// upper halves of a 64-bit linear congruence (Knuth's MMIX constants).
+func fixedDice() func() uint32 {
+	state := uint64(1)
+	return func() uint32 {
+		state = state*6364136223846793005 + 1442695040888963407
+		return uint32(state >> 32)
+	}
+}

@@ -46,7 +46,7 @@ type nohzRules struct {
 	// insists: the idle load balancer starts and goes on while its CPU is idle,
 	// also when a reschedule has been asked for, which may just be how the CPU
 	// was woken (v6.13, commits ea9cffc0a154 and ff47a0acfcce, and the stable
-	// tree of v6.12).
+	// trees of v6.1 and v6.12).
 	insists bool
 }
 

@@ -2,6 +2,7 @@ package sched
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -30,12 +31,12 @@ type Profile struct {
 
 	// GroupIdle: cpu.idle exists, and with it idle-classed entities (v5.15).
 	GroupIdle bool
-	// PickDropsBuddies: a buddy hint is used up by being followed even when it
-	// names what runs already; from v5.14 on only a switch uses it up [M].
-	PickDropsBuddies bool
 	// ThrottlesTasks: a group out of quota loses its tasks one by one, each at
 	// its return to user mode, instead of all at once (v6.18 [M], v7.2 [V]).
 	ThrottlesTasks bool
+	// PickDropsBuddies: a buddy hint is used up by being followed even when it
+	// names what runs already; from v5.14 on only a switch uses it up [M].
+	PickDropsBuddies bool
 	// RunnableLoad: placement and balancing use runnable_load_avg, without
 	// blocked tasks (before v5.5).
 	RunnableLoad bool
@@ -153,15 +154,14 @@ var v517tip = Profile{
 	GroupIdle: true,
 }
 
-// NI_RANDOM came to v6.1's stable tree late in its life; v6.1 itself does
-// without.
+// NI_RANDOM came to v6.1's stable tree late in its life.
 var features61 = features517 | Features(SISUtil, NIRandom)
 
 var v61 = Profile{
 	Name:     "v6.1",
 	Summary:  "v6.1: SIS_UTIL instead of SIS_PROP",
 	Known:    features61,
-	Defaults: features61 &^ offByDefault &^ Features(SISProp, NIRandom),
+	Defaults: features61 &^ offByDefault &^ Features(SISProp),
 	Inert:    inert517,
 	Tunables: tunables517,
 	UtilEst:  utilEst510,
@@ -214,6 +214,10 @@ var v72 = Profile{
 	GroupIdle: true, UtilEst: utilEst72, PlainForkUtil: true, SlowPublishing: true,
 	PreferredLLC: true, ThrottlesTasks: true,
 }
+
+// IsInert reports whether the feature of that debugfs name exists on the kernel
+// but changes nothing in the simulator.
+func (p *Profile) IsInert(name string) bool { return slices.Contains(p.Inert.Names(), name) }
 
 // HasDefault reports whether the feature of that debugfs name is on by default.
 func (p *Profile) HasDefault(name string) bool {

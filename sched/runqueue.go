@@ -32,6 +32,7 @@ type cfsRQ struct {
 	propagate    bool
 	propSum      int64 // runnable sum to hand to the parent
 	throttled    bool
+	attempted    bool  // to throttle; only while a recording is followed
 	throttledCnt int32 // throttled ancestors, itself included
 	frozenAt     int64 // ns since when the averages stand still; only while throttledCnt > 0
 	frozenTime   int64 // ns that they stood still before

@@ -51,7 +51,7 @@ type BalanceStats struct {
 	HotMoved    [numIdleTypes]int64 // tasks found cache hot and movable all the same
 	NoBusyGroup [numIdleTypes]int64
 	NoBusyQueue [numIdleTypes]int64
-	Imbalance   [numIdleTypes][numMoveTypes]int64 // Σ of what was to be moved
+	Imbalance   [numIdleTypes][numCountedMoves]int64 // Σ of what was to be moved
 
 	ActiveTries  int64 // pushes begun
 	ActivePushes int64 // pushes that moved a task

@@ -8,7 +8,7 @@ func BenchmarkHackbenchPipes(b *testing.B) {
 	var switches, messages int64
 	for range b.N {
 		b.StopTimer()
-		m, _ := build(b, "2n24c2t", "v5.17", "hackbench", "-g", "12", "-l", "200", "-P", "-p")
+		m, _ := build(b, "2n24c2t", "v5.17", "hackbench", "-g", "12", "-l", "100", "-P", "-p")
 		b.StartTimer()
 		r := run(b, m)
 		switches += r.Switches

@@ -118,6 +118,9 @@ func New(cfg Config) (*Sim, error) {
 		return nil, err
 	}
 	cfg.Sched.Prices = cfg.Costs.Sched
+	if cfg.Sched.Dice == nil {
+		cfg.Sched.Dice = newidleDice(cfg.Seed)
+	}
 	cfg.Sched.PreemptKernel = cfg.Preemption == PreemptFull || cfg.Preemption == PreemptLazy
 	m := &Sim{
 		costs: cfg.Costs, preemption: cfg.Preemption, hz: cfg.Sched.HZ, check: cfg.Check || alwaysCheck,
@@ -244,6 +247,7 @@ func (m *Sim) buildTasks(sc *workload.Scenario, seed uint64) {
 	}
 	m.comms = make([]string, len(sc.Tasks))
 	forkCounts := make([]int32, len(sc.Tasks))
+	spaces := addressSpaces(m.sched, sc.Tasks)
 	for i := range sc.Tasks {
 		spec := &sc.Tasks[i]
 		t := &m.tasks[i]
@@ -260,7 +264,11 @@ func (m *Sim) buildTasks(sc *workload.Scenario, seed uint64) {
 			m.foreground++
 		}
 		forkCounts[i] = t.prog.Forks()
-		m.sched.InitTask(t.sched, m.taskSpec(i, spec))
+		schedSpec := m.taskSpec(i, spec)
+		if !spec.Kernel {
+			schedSpec.Space = spaces[spec.Process]
+		}
+		m.sched.InitTask(t.sched, schedSpec)
 	}
 	m.buildChildLists(forkCounts)
 }

@@ -22,8 +22,8 @@ func parseContext(column []byte) Context {
 	return Context{Known: true, Flags: irqs | resched | interrupt, Preempt: depth | migrate<<4}
 }
 
-// append prints the five columns of 5.12 and later.
-func (c Context) append(out []byte) []byte {
+// appendColumns prints the five columns of 5.12 and later.
+func (c Context) appendColumns(out []byte) []byte {
 	return append(out,
 		irqsOffLetter(c.Flags), reschedLetter(c.Flags), interruptLetter(c.Flags),
 		depthDigit(c.Preempt&0xf), depthDigit(c.Preempt>>4))

@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	firstLineBuffer = 256 << 10
+	firstLineBuffer = 64 << 10
 	maxLine         = 1 << 20 // a longer line is no line of a trace
 )
 

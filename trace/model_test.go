@@ -388,3 +388,20 @@ func TestNoAllocationPerEvent(t *testing.T) {
 		}
 	}
 }
+
+// Through a pipe an attribute may come after samples; what they mean may then no
+// longer be known, which is said and not guessed.
+func TestPerfAttributeBehindSamples(t *testing.T) {
+	content := fixtureBytes(t, "perf-pipe.data.gz")
+	const attrAt = pipeHeadSize
+	attr := bytes.Clone(content[attrAt : attrAt+0x98]) // the first record, of 0x98 bytes
+	attr[recordHeader+24] ^= sampleAddr                // another sample_type
+	r, err := openBytes(append(bytes.Clone(content), attr...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	readEvents(t, r)
+	if s := r.Stats(); s.Clean() {
+		t.Errorf("passes as good:\n%s", s)
+	}
+}

@@ -36,18 +36,17 @@ type perfReader struct {
 	queue   perfQueue
 	comms   comms
 
-	layout  *sampleLayout            // of the first attribute
-	byID    map[uint64]*sampleLayout // where attributes differ
-	recent  *sampleLayout            // what byID last answered, for recentID
-	pipe    bool
-	rounds  int64 // complete rounds
-	open    int64 // samples since the last complete round
-	drained bool  // all records are in the queue
-	ended   bool
-	detail  []byte
-	idTable []attrIDs
-
-	recentID uint64
+	layout      *sampleLayout            // of the first attribute
+	byID        map[uint64]*sampleLayout // where attributes differ
+	bySmallID   []*sampleLayout          // the same for the numbers below its length
+	pipe        bool
+	rounds      int64 // complete rounds
+	open        int64 // samples since the last complete round
+	drained     bool  // all records are in the queue
+	lostSamples int64 // by the account at the end
+	ended       bool
+	detail      []byte
+	idTable     []attrIDs
 }
 
 // attrIDs are the numbers under which samples name an attribute.
@@ -170,11 +169,25 @@ func (r *perfReader) mapIDs() error {
 			return errors.New("perf.data whose events differ in their samples and do not name themselves; record with --sample-identifier, or the events apart")
 		}
 		for _, id := range entry.ids {
-			r.byID[id] = entry.layout
+			r.nameLayout(id, entry.layout)
 		}
-		r.recent = nil
 	}
 	return nil
+}
+
+// smallID bounds the numbers that are looked up without a map; the kernel counts
+// events from 1.
+const smallID = 1 << 12
+
+func (r *perfReader) nameLayout(id uint64, layout *sampleLayout) {
+	r.byID[id] = layout
+	if id >= smallID {
+		return
+	}
+	if r.bySmallID == nil {
+		r.bySmallID = make([]*sampleLayout, smallID)
+	}
+	r.bySmallID[id] = layout
 }
 
 // readFeatures finds the tracepoints' descriptions behind the data.
@@ -249,11 +262,22 @@ func (r *perfReader) end() error {
 	if !r.ended {
 		r.ended = true
 		r.finish()
+		r.settleLost()
 		if r.pipe {
 			r.checkPipeEnd()
 		}
 	}
 	return io.EOF
+}
+
+// settleLost compares with what the kernel counted for each event, which perf
+// (since 6.1) writes at the end: the same losses again, and those for which there
+// was no room for a mark.
+func (r *perfReader) settleLost() {
+	if r.lostSamples > r.stats.Lost {
+		r.stats.Lost = r.lostSamples
+		r.stats.LostMarks++
+	}
 }
 
 // checkPipeEnd looks for what the end of a pipe cannot be, since its head does not
@@ -300,11 +324,15 @@ func (r *perfReader) accept(entry perfEntry) error {
 	switch entry.kind {
 	case perfSample:
 		return r.acceptSample(entry)
-	case perfLost, perfLostSamples, perfComm:
-		if !r.fits(entry) {
-			return nil
+	case perfLost, perfComm:
+		if r.fits(entry) {
+			r.queue.put(r.trailerTime(entry.bytes), entry)
 		}
-		r.queue.put(r.trailerTime(entry.bytes), entry)
+	case perfLostSamples:
+		if r.fits(entry) {
+			r.stats.Ignored++
+			r.lostSamples += int64(min(r.order.unsigned(entry.bytes[recordHeader:], 8), 1<<40))
+		}
 	case perfHeaderAttr:
 		return r.acceptAttr(entry)
 	case perfTracingData:
@@ -347,10 +375,10 @@ func (r *perfReader) layoutOf(sample []byte) *sampleLayout {
 		return nil
 	}
 	id := r.order.unsigned(sample[recordHeader:], 8)
-	if id != r.recentID || r.recent == nil {
-		r.recentID, r.recent = id, r.byID[id]
+	if id < uint64(len(r.bySmallID)) {
+		return r.bySmallID[id]
 	}
-	return r.recent
+	return r.byID[id]
 }
 
 // acceptAttr reads an attribute that came through a pipe.
@@ -425,11 +453,7 @@ func (r *perfReader) deliver(record queuedRecord, content []byte, e *Event) bool
 	}
 	e.reset()
 	e.Kind, e.Time, e.Offset = KindLost, max(record.time, r.inspect.newest), record.offset
-	count := content[recordHeader:] // of lost samples
-	if record.kind == perfLost {
-		count = count[8:] // behind the event's number
-	}
-	lost := r.order.unsigned(count, 8)
+	lost := r.order.unsigned(content[recordHeader+8:], 8) // behind the event's number
 	if lost < 1<<62 {
 		e.set(0, int64(lost))
 	}
@@ -448,6 +472,10 @@ func (r *perfReader) learnComm(content []byte) {
 
 func (r *perfReader) deliverSample(record queuedRecord, sample []byte, e *Event) bool {
 	layout := r.layoutOf(sample)
+	if layout == nil || layout.behindFixed > len(sample) { // a later attribute changed what samples look like
+		r.stats.skip(record.offset, "a sample of an event that the file does not describe")
+		return false
+	}
 	if layout.sampleType&sampleRaw == 0 {
 		r.stats.Ignored++ // a sample of the processor, not a tracepoint
 		return false

@@ -5,7 +5,8 @@ import (
 	"strconv"
 )
 
-// perfettoReader merges the CPUs of a Perfetto trace.
+// perfettoReader merges the CPUs of a Perfetto trace. Events of the same time on
+// several CPUs come in the order of their bundles in the file.
 type perfettoReader struct {
 	base
 	src     io.ReaderAt
@@ -50,7 +51,7 @@ func newPerfettoReader(src io.ReaderAt, size int64) (*perfettoReader, error) {
 			return nil, err
 		}
 		if ok {
-			r.heap.push(heapItem{s.time, int32(i)})
+			r.heap.push(heapItem{time: s.time, rank: s.offset, stream: int32(i)})
 		}
 	}
 	return r, nil
@@ -75,6 +76,7 @@ func (r *perfettoReader) advance(s *perfettoStream) (bool, error) {
 			return true, nil
 		}
 		if s.next == len(s.bundles) {
+			r.endStream(s)
 			return false, nil
 		}
 		if err := r.openBundle(s); err != nil {
@@ -83,11 +85,19 @@ func (r *perfettoReader) advance(s *perfettoStream) (bool, error) {
 	}
 }
 
+// endStream accounts for events that were lost behind the last one.
+func (r *perfettoReader) endStream(s *perfettoStream) {
+	if s.lost {
+		s.lost = false
+		r.stats.LostMarks++
+	}
+}
+
 func (r *perfettoReader) openBundle(s *perfettoStream) error {
 	ref := s.bundles[s.next]
 	s.next++
 	s.offset = ref.offset
-	var src io.ReaderAt = r.src
+	src := r.src
 	if ref.unpacked {
 		src = r.index.unpacked
 	}
@@ -128,7 +138,7 @@ func (r *perfettoReader) Next(e *Event) error {
 			return err
 		}
 		if ok {
-			r.heap.advance(s.time)
+			r.heap.advance(s.time, s.offset)
 		} else {
 			r.heap.pop()
 		}

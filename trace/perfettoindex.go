@@ -65,7 +65,7 @@ func newPerfettoIndex(b *base, comms *comms) *perfettoIndex {
 
 // read indexes a whole trace.
 func (x *perfettoIndex) read(src io.ReaderAt, size int64) error {
-	in := &offsetReader{in: bufio.NewReaderSize(io.NewSectionReader(src, 0, size), 256<<10)}
+	in := &offsetReader{in: bufio.NewReaderSize(io.NewSectionReader(src, 0, size), 64<<10)}
 	for {
 		start := in.offset
 		packet, ok, err := x.readPacket(in, size)

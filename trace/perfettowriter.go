@@ -25,9 +25,12 @@ type perfettoWriter struct {
 	bundles map[int32]*perfettoBundle
 	order   []int32 // CPUs as they appeared
 	batched int
-	begun   bool
-	threads map[int32]writtenThread
-	tids    []int32 // in the order of appearance
+
+	lastTime int64
+	lastCPU  int32
+	begun    bool
+	threads  map[int32]writtenThread
+	tids     []int32 // in the order of appearance
 
 	packet, message, content, field []byte
 }
@@ -68,6 +71,9 @@ func (w *perfettoWriter) Write(e *Event) error {
 	if e.Kind == KindLost {
 		return w.writeLost(e)
 	}
+	if err := w.keepOrder(e); err != nil {
+		return err
+	}
 	w.content = w.appendContent(w.content[:0], e)
 	w.message = protowire.AppendTag(w.message[:0], eventTimestamp, protowire.VarintType)
 	w.message = protowire.AppendVarint(w.message, uint64(e.Time))
@@ -83,6 +89,17 @@ func (w *perfettoWriter) Write(e *Event) error {
 	w.noteThread(e)
 	w.batched++
 	if w.batched >= perfettoBatch {
+		return w.flush()
+	}
+	return nil
+}
+
+// keepOrder starts new bundles at an event of the same time as the one before on
+// another CPU: only the order of bundles can tell which came first.
+func (w *perfettoWriter) keepOrder(e *Event) error {
+	tied := w.batched > 0 && e.Time == w.lastTime && e.CPU != w.lastCPU
+	w.lastTime, w.lastCPU = e.Time, e.CPU
+	if tied {
 		return w.flush()
 	}
 	return nil

@@ -92,7 +92,7 @@ func (q *perfQueue) endAll() {
 func (q *perfQueue) startMerge() {
 	q.heap = q.heap[:0]
 	for i := range q.runs {
-		q.heap.push(heapItem{q.runs[i].entries[0].time, int32(i)})
+		q.heap.push(heapItem{time: q.runs[i].entries[0].time, stream: int32(i)})
 	}
 	q.merging = true
 }
@@ -112,7 +112,7 @@ func (q *perfQueue) take() (queuedRecord, []byte, bool) {
 	record := run.entries[run.next]
 	run.next++
 	if run.next < len(run.entries) {
-		q.heap.advance(run.entries[run.next].time)
+		q.heap.advance(run.entries[run.next].time, 0)
 	} else {
 		q.heap.pop()
 	}

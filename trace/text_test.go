@@ -127,7 +127,7 @@ func TestLineForms(t *testing.T) {
 			e := &events[0]
 			context := ""
 			if e.Known {
-				context = string(e.Context.append(nil))
+				context = string(e.appendColumns(nil))
 			}
 			if e.Time != c.time || e.CPU != c.cpu || e.PID != c.pid || e.TGID != c.tgid || context != c.context {
 				t.Errorf("%d [%d] %d/%d %q, want %d [%d] %d/%d %q", e.Time, e.CPU, e.PID, e.TGID, context, c.time, c.cpu, c.pid, c.tgid, c.context)
@@ -286,6 +286,45 @@ func TestTextRoundTrip(t *testing.T) {
 		for _, path := range []string{"6.1/hb-pipe", "6.12/nested-while1", "7.2/idle-noise"} {
 			content := readShared(t, filepath.Join(shared, "captures", path, "trace.txt.gz"))
 			roundTrip(path, content)
+		}
+	}
+}
+
+// Perfetto keeps events by CPU; events of the same microsecond on two CPUs must
+// come back in the order in which they were written all the same.
+func TestPerfettoKeepsOrder(t *testing.T) {
+	check := func(name string, content []byte) {
+		var out bytes.Buffer
+		if err := Copy(&out, NewTextReader(bytes.NewReader(content)), OutputPerfetto); err != nil {
+			t.Fatal(err)
+		}
+		back, err := openBytes(out.Bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := NewTextReader(bytes.NewReader(content))
+		got, want := readEvents(t, back), readEvents(t, text)
+		if len(got) != len(want) {
+			t.Fatalf("%s: %d events, want %d", name, len(got), len(want))
+		}
+		for i := range got {
+			if got[i].Kind == KindExit { // Perfetto has no group_dead
+				want[i].has &^= 1 << 3
+			}
+			if g, w := describe(&got[i], back.Names()), describe(&want[i], text.Names()); g != w {
+				t.Fatalf("%s: event %d:\n got %s\nwant %s", name, i, g, w)
+			}
+		}
+	}
+	check("tracefs.txt.gz", fixtureBytes(t, "tracefs.txt.gz"))
+	var tied strings.Builder
+	for _, cpu := range []string{"001", "000", "000", "002", "001"} {
+		tied.WriteString("            bash-5     [" + cpu + "] d..2.     1.000001: sched_wakeup: comm=c" + cpu + " pid=4 prio=120 target_cpu=001\n")
+	}
+	check("all at once", []byte(tied.String()))
+	if shared := sharedFolder(t); shared != "" {
+		for _, path := range []string{"5.10/hb-overload", "6.1-2n4c2t/hb-pipe", "7.2/idle-noise"} {
+			check(path, readShared(t, filepath.Join(shared, "captures", path, "trace.txt.gz")))
 		}
 	}
 }

@@ -81,7 +81,7 @@ func (w *textWriter) appendHead(out []byte, e *Event) []byte {
 		out = append(out, ']', ' ')
 	}
 	if e.Known {
-		out = e.Context.append(out)
+		out = e.appendColumns(out)
 		out = append(out, ' ')
 	}
 	out = appendTime(out, e.Time, w.options.Microseconds)

@@ -1,17 +1,24 @@
 package trace
 
 // timeHeap merges streams that are each in the order of time: it holds the time
-// of the next entry of every stream. Equal times come in the order of the
-// streams' numbers.
+// of the next entry of every stream. Equal times come in the order of rank, where
+// a format gives one, and of the streams' numbers.
 type timeHeap []heapItem
 
 type heapItem struct {
 	time   int64
+	rank   int64
 	stream int32
 }
 
 func (a heapItem) before(b heapItem) bool {
-	return a.time < b.time || a.time == b.time && a.stream < b.stream
+	switch {
+	case a.time != b.time:
+		return a.time < b.time
+	case a.rank != b.rank:
+		return a.rank < b.rank
+	}
+	return a.stream < b.stream
 }
 
 func (h *timeHeap) push(item heapItem) {
@@ -31,9 +38,9 @@ func (h *timeHeap) push(item heapItem) {
 // top returns the earliest item; the heap must not be empty.
 func (h timeHeap) top() heapItem { return h[0] }
 
-// advance gives the stream on top its next time.
-func (h timeHeap) advance(time int64) {
-	h[0].time = time
+// advance gives the stream on top its next time, and the rank of that entry.
+func (h timeHeap) advance(time, rank int64) {
+	h[0].time, h[0].rank = time, rank
 	h.sink()
 }
 

@@ -107,7 +107,7 @@ func (r *datReader) start() error {
 	}
 	for i, s := range r.streams {
 		if s.advance() {
-			r.heap.push(heapItem{s.time, int32(i)})
+			r.heap.push(heapItem{time: s.time, stream: int32(i)})
 		}
 	}
 	return nil
@@ -139,7 +139,7 @@ func (r *datReader) Next(e *Event) error {
 // step moves the stream on top of the heap to its next entry.
 func (r *datReader) step(s *datStream) {
 	if s.advance() {
-		r.heap.advance(s.time)
+		r.heap.advance(s.time, 0)
 	} else {
 		r.heap.pop()
 	}

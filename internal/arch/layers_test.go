@@ -34,12 +34,11 @@ var layers = map[string]layer{
 		own:     []string{"internal/suggest", "machine", "published", "sched", "sim", "stats", "trace", "workload"},
 		foreign: []string{"github.com/goccy/go-yaml"},
 	},
-	"report": {own: []string{"machine", "sched", "stats"}, foreign: []string{"github.com/parquet-go/parquet-go"}},
+	"explain": {own: []string{"machine", "sched", "trace"}},
+	"report":  {own: []string{"machine", "sched", "stats"}, foreign: []string{"github.com/parquet-go/parquet-go"}},
 
 	"capture": {own: []string{"bundle"}},
 	"bundle":  {own: []string{"machine", "report", "sched", "sim", "trace"}},
-	"explain": {own: []string{"machine", "sched", "trace"}, foreign: []string{"golang.org/x/sync"}},
-
 	"cli": {
 		own:     []string{"bundle", "capture", "experiment", "explain", "internal/suggest", "machine", "report", "sched", "sim", "stats", "trace", "workload"},
 		foreign: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},
