@@ -230,6 +230,18 @@ func TestMachineTextRoundTrips(t *testing.T) {
 	}
 }
 
+func TestAbandonedBundleIsGone(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "x")
+	folder, err := bundle.Create(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder.Abandon()
+	if _, err := os.Stat(dir); !os.IsNotExist(err) {
+		t.Errorf("%s: %v, want it gone", dir, err)
+	}
+}
+
 func TestCreateLeavesOtherFilesAlone(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "mine"), []byte("x"), 0o644); err != nil {

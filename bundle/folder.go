@@ -67,6 +67,13 @@ func (f *Folder) CloseTrace() error {
 	return errors.Join(f.writer.Close(), f.zip.Close(), f.file.Close())
 }
 
+// Abandon removes what has been written, for a run that came to nothing.
+func (f *Folder) Abandon() {
+	_ = f.file.Close() // it goes away
+	_ = os.Remove(f.file.Name())
+	_ = os.Remove(f.dir) // stays if somebody has put something into it
+}
+
 // write writes one file of the bundle.
 func (f *Folder) write(name string, content func(io.Writer) error) error {
 	file, err := os.Create(filepath.Join(f.dir, name))

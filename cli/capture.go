@@ -29,6 +29,8 @@ Tracing happens in an instance of its own, so nobody else's is disturbed, and
 everything is changed back at the end, also when capture is interrupted. What
 could not be recorded is said, with what to do about it. docs/capture.md tells
 more.`,
+		Example: `  schedlab capture -o recording -- sleep 0.2
+  schedlab explain recording`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Command, o.Output = args, cmd.OutOrStdout()
 			return runCapture(cmd.Context(), o, cmd.ErrOrStderr())

@@ -43,6 +43,7 @@ The same command prints the same bytes on any computer: all randomness comes
 from --seed.`,
 		Example: `  schedlab run --machine 2n24c2t --kernel v5.17 hackbench -g 12 -l 100 -P -p
   schedlab run --machine ivb-ep --kernel v4.14 --feature NO_WA_WEIGHT hackbench -g 20
+  schedlab run --trace recorded --machine 2n2c2t hackbench -g 1 -f 4 -l 100
   schedlab run --tunable migration_cost_ns=250000 --format csv perf bench sched pipe -l 2000`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.cell.Command = args
@@ -111,6 +112,9 @@ func (r *runRequest) simulate(ctx context.Context, s *experiment.Simulation, out
 		return err
 	}
 	result, err := s.Run(ctx)
+	if err != nil {
+		rec.abandon()
+	}
 	if errors.Is(err, context.Canceled) {
 		return fmt.Errorf("interrupted: %w", err)
 	}

@@ -41,6 +41,12 @@ func (r *runRequest) beginTrace(s *experiment.Simulation) (*runTrace, error) {
 	return &runTrace{folder: folder, before: s.Counters()}, nil
 }
 
+func (t *runTrace) abandon() {
+	if t != nil {
+		t.folder.Abandon()
+	}
+}
+
 func (t *runTrace) finish(s *experiment.Simulation, result *sim.Result, output string) error {
 	if t == nil {
 		return nil
