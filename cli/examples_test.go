@@ -110,6 +110,11 @@ func runLine(t *testing.T, line string) {
 			return
 		}
 	}
+	if strings.HasPrefix(line, "schedlab capture ") && !canTrace() {
+		t.Logf("left out, recording needs root and tracefs: %s", line)
+		copyBundle(t, "recording")
+		return
+	}
 	shell := exec.Command("sh", "-c", line)
 	if out, err := shell.CombinedOutput(); err != nil {
 		t.Errorf("%s: %v\n%s", line, err, out)
@@ -132,6 +137,24 @@ func parseLine(t *testing.T, line string) {
 	}
 	if err != nil {
 		t.Errorf("%s: %v", line, err)
+	}
+}
+
+// canTrace reports whether the kernel lets us make a trace instance.
+func canTrace() bool {
+	dir := "/sys/kernel/tracing/instances/schedlab-examples"
+	if err := os.Mkdir(dir, 0o750); err != nil {
+		return false
+	}
+	return os.Remove(dir) == nil
+}
+
+// copyBundle puts a recording in the place of one that cannot be made here.
+func copyBundle(t *testing.T, to string) {
+	t.Helper()
+	from := filepath.Join(repository, "explain", "testdata", "6.1")
+	for _, name := range []string{"machine.txt", "forks/trace.txt.gz", "forks/tunables.txt"} {
+		copyFixture(t, filepath.Join(from, name), filepath.Join(to, filepath.Base(name)))
 	}
 }
 

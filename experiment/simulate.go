@@ -10,6 +10,7 @@ import (
 	"github.com/schedlab/schedlab/sched"
 	"github.com/schedlab/schedlab/sim"
 	"github.com/schedlab/schedlab/stats"
+	"github.com/schedlab/schedlab/trace"
 	"github.com/schedlab/schedlab/workload"
 )
 
@@ -82,6 +83,7 @@ func step(thresholds []int64, percent int64) int64 {
 type Simulation struct {
 	Benchmark workload.Benchmark
 	sim       *sim.Sim
+	config    sched.Config
 }
 
 // Run executes the cell to its end or until ctx is done.
@@ -89,6 +91,18 @@ func (s *Simulation) Run(ctx context.Context) (*sim.Result, error) { return s.si
 
 // SampleCounters is [sim.Sim.SampleCounters].
 func (s *Simulation) SampleCounters(every int64) { s.sim.SampleCounters(every) }
+
+// Record is [sim.Sim.Record].
+func (s *Simulation) Record(out trace.Writer, names *trace.Names) { s.sim.Record(out, names) }
+
+// Config returns the scheduler's configuration.
+func (s *Simulation) Config() sched.Config { return s.config }
+
+// Groups is [sim.Sim.Groups].
+func (s *Simulation) Groups() []sim.Group { return s.sim.Groups() }
+
+// Counters returns the scheduler's counters as they are now.
+func (s *Simulation) Counters() *sched.Snapshot { return s.sim.Counters() }
 
 // NewSimulation builds what a cell describes. A field that cannot be is a
 // *FieldError.
@@ -131,7 +145,8 @@ func NewSimulationWith(c *Cell, costs *sim.Costs) (*Simulation, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Simulation{Benchmark: benchmark, sim: s}, nil
+	config.Prices = run.Costs.Sched
+	return &Simulation{Benchmark: benchmark, sim: s, config: config}, nil
 }
 
 func schedConfig(c *Cell, mach *machine.Machine) (sched.Config, error) {

@@ -202,6 +202,9 @@ func (m *Sim) fork(c *cpu, parent, child *task) {
 	parent.children = append(parent.children, child)
 	child.started = true
 	child.wokenAt = m.now
+	if m.rec != nil {
+		m.rec.born(int(c.id), parent.sched, child.sched)
+	}
 	m.sched.Fork(m.now, int(c.id), parent.sched, child.sched)
 	m.chargeWork(c)
 }
@@ -210,6 +213,9 @@ func (m *Sim) fork(c *cpu, parent, child *task) {
 // sync hint, by a thread through its join futex without (ipc-and-benchmarks.md 0.2).
 func (m *Sim) exit(c *cpu, t *task) {
 	t.exited = true
+	if m.rec != nil {
+		m.rec.exits(int(c.id), t.sched)
+	}
 	if !t.background {
 		m.foreground--
 	}

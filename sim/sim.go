@@ -67,20 +67,22 @@ type Sim struct {
 	hz         int64
 	check      bool
 
-	now      int64
-	acting   *cpu // the CPU whose event is being handled
-	queue    *eventQueue
-	cpus     []cpu
-	places   []place
-	online   int
-	tasks    []task
-	taskSlab []sched.Task
-	channels []channelState
-	spill    spill
-	syncs    *workload.Syncs
-	objects  []objectState
-	groups   map[string]*sched.TaskGroup
-	out      workload.Outcome
+	now       int64
+	acting    *cpu // the CPU whose event is being handled
+	queue     *eventQueue
+	cpus      []cpu
+	places    []place
+	online    int
+	tasks     []task
+	taskSlab  []sched.Task
+	channels  []channelState
+	spill     spill
+	syncs     *workload.Syncs
+	objects   []objectState
+	groups    map[string]*sched.TaskGroup
+	groupList []*sched.TaskGroup
+	weights   map[string]int64 // cpu.weight of groups that have had it set
+	out       workload.Outcome
 
 	queueFree  []int64 // when each run-queue lock is free again
 	marks      []int64
@@ -94,6 +96,10 @@ type Sim struct {
 	sampledAt  int64
 
 	countersEvery, countersAt int64
+
+	profile string    // the kernel's name
+	comms   []string  // names of tasks, by task
+	rec     *recorder // nil: nobody records
 
 	result Result
 }
@@ -123,6 +129,8 @@ func New(cfg Config) (*Sim, error) {
 	m := &Sim{
 		costs: cfg.Costs, preemption: cfg.Preemption, hz: cfg.Sched.HZ, check: cfg.Check || alwaysCheck,
 		limit: sc.TimeLimit, result: newResult(), rules: cfg.Rules, groups: map[string]*sched.TaskGroup{},
+		weights: map[string]int64{},
+		profile: cfg.Sched.Profile.Name,
 	}
 	if m.limit == 0 {
 		m.limit = never
@@ -191,6 +199,7 @@ func (m *Sim) buildGroups(settings []CgroupSetting) error {
 		switch set.File {
 		case "cpu.weight":
 			err = m.sched.SetWeight(g, set.Value)
+			m.weights[g.Name()] = set.Value
 		case "cpu.idle":
 			if set.Value != 0 && set.Value != 1 {
 				return fmt.Errorf("cpu.idle of %s must be 0 or 1, not %d", set.Path, set.Value)
@@ -218,6 +227,7 @@ func (m *Sim) group(path string) *sched.TaskGroup {
 	parent := m.group(path[:strings.LastIndexByte(path, '/')])
 	g := m.sched.NewGroup(parent, path)
 	m.groups[path] = g
+	m.groupList = append(m.groupList, g)
 	return g
 }
 
@@ -242,6 +252,7 @@ func (m *Sim) buildTasks(sc *workload.Scenario, seed uint64) {
 	for i := range m.marks {
 		m.marks[i] = -1
 	}
+	m.comms = make([]string, len(sc.Tasks))
 	forkCounts := make([]int32, len(sc.Tasks))
 	spaces := addressSpaces(m.sched, sc.Tasks)
 	for i := range sc.Tasks {
@@ -255,6 +266,7 @@ func (m *Sim) buildTasks(sc *workload.Scenario, seed uint64) {
 		if t.prog.Random() {
 			t.rng = rand.New(rand.NewPCG(seed, uint64(i)+2)) // stream 1 is the tie order
 		}
+		m.comms[i] = commOf(spec.Name)
 		if !t.background {
 			m.foreground++
 		}
@@ -266,6 +278,14 @@ func (m *Sim) buildTasks(sc *workload.Scenario, seed uint64) {
 		m.sched.InitTask(t.sched, schedSpec)
 	}
 	m.buildChildLists(forkCounts)
+}
+
+// commOf cuts a name to what the kernel keeps of it.
+func commOf(name string) string {
+	if name == "" {
+		name = "task"
+	}
+	return name[:min(len(name), 15)]
 }
 
 // buildChildLists gives every task room for its children, so that forking
@@ -327,6 +347,9 @@ func (m *Sim) Run(ctx context.Context) (*Result, error) {
 			}
 		}
 	}
+	if err := m.recordError(); err != nil {
+		return nil, err
+	}
 	return m.finish(), nil
 }
 
@@ -346,6 +369,9 @@ func (m *Sim) start() {
 		t.started = true
 		c := &m.cpus[t.sched.CPU()]
 		m.acting = c
+		if m.rec != nil {
+			m.rec.born(int(c.id), nil, t.sched)
+		}
 		m.sched.Start(0, t.sched, int(c.id))
 		c.ipiAt = 0
 		m.requeue(c)
