@@ -26,6 +26,7 @@ type comparison struct {
 	load             func(file string) (*experiment.Experiment, error)
 	summary          func([]stats.Table) error // what follows the tables; nil: nothing
 	quick, quiet     bool
+	traces           bool
 	format           string
 	seed             uint64
 	seedGiven        bool
@@ -76,6 +77,7 @@ func (c *comparison) addFlags(command *cobra.Command) {
 	f.Uint64Var(&c.seed, "seed", 0, "instead of the file's seed")
 	f.IntVar(&c.workers, "workers", 0, "cells at once (default: one per CPU)")
 	f.StringVar(&c.out, "out", "", "folder for results.csv, results.parquet, report.html, manifest.json and finished cells")
+	f.BoolVar(&c.traces, "traces", true, "with --out: record each table's largest difference, baseline and variant, for schedlab explain")
 	f.BoolVar(&c.quiet, "quiet", false, "no progress")
 	f.BoolVar(&c.failOnRegression, "fail-on-regression", false, "exit 3 when any row is significantly worse than the baseline")
 }
@@ -104,6 +106,11 @@ func (c *comparison) run(ctx context.Context, runner experiment.Runner) error {
 	if c.summary != nil {
 		if err := c.summary(tables); err != nil {
 			return &runError{err}
+		}
+	}
+	if c.out != "" && c.traces {
+		if err := c.recordLargest(ctx, plan, tables); err != nil {
+			return &runError{errors.Join(err, journal.Close())}
 		}
 	}
 	if err := c.finish(results, tables, inputs, journal, program); err != nil {

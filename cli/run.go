@@ -107,9 +107,9 @@ func (r *runRequest) run(ctx context.Context, out io.Writer) error {
 
 func (r *runRequest) simulate(ctx context.Context, s *experiment.Simulation, out io.Writer) error {
 	s.SampleCounters(int64(r.stats.every))
-	rec, err := r.beginTrace(s)
+	rec, err := beginTrace(s, r.trace)
 	if err != nil {
-		return err
+		return fmt.Errorf("--trace %w", err)
 	}
 	result, err := s.Run(ctx)
 	if err != nil {

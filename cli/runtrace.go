@@ -29,13 +29,14 @@ func (r *runRequest) checkTrace() error {
 	return nil
 }
 
-func (r *runRequest) beginTrace(s *experiment.Simulation) (*runTrace, error) {
-	if r.trace == "" {
+// beginTrace records the simulation in a new folder; without one it does nothing.
+func beginTrace(s *experiment.Simulation, dir string) (*runTrace, error) {
+	if dir == "" {
 		return nil, nil
 	}
-	folder, err := bundle.Create(r.trace)
+	folder, err := bundle.Create(dir)
 	if err != nil {
-		return nil, fmt.Errorf("--trace %w", err)
+		return nil, err
 	}
 	s.Record(folder.Trace())
 	return &runTrace{folder: folder, before: s.Counters()}, nil
