@@ -21,7 +21,10 @@ import (
 
 // comparison is one request to run an experiment and report it.
 type comparison struct {
+	request          string // the command's name
 	file             string
+	load             func(file string) (*experiment.Experiment, error)
+	summary          func([]stats.Table) error // what follows the tables; nil: nothing
 	quick, quiet     bool
 	format           string
 	seed             uint64
@@ -55,6 +58,7 @@ receives results.csv, results.parquet, report.html and manifest.json.`,
   schedlab compare --out results --fail-on-regression experiments/wake-affine.yaml`,
 		Args: exactlyOne("an experiment file such as experiments/wake-affine.yaml"),
 		RunE: func(command *cobra.Command, args []string) error {
+			c.request, c.load = "compare", experiment.Load
 			c.file, c.seedGiven = args[0], command.Flags().Changed("seed")
 			c.stdout, c.stderr = command.OutOrStdout(), command.ErrOrStderr()
 			return c.run(command.Context(), runner)
@@ -97,6 +101,11 @@ func (c *comparison) run(ctx context.Context, runner experiment.Runner) error {
 	if err := c.publish(tables); err != nil {
 		return &runError{err}
 	}
+	if c.summary != nil {
+		if err := c.summary(tables); err != nil {
+			return &runError{err}
+		}
+	}
 	if err := c.finish(results, tables, inputs, journal, program); err != nil {
 		return &runError{err}
 	}
@@ -110,7 +119,7 @@ func (c *comparison) plan(runner experiment.Runner) (*experiment.Plan, *experime
 	if c.workers < 0 {
 		return nil, nil, &experiment.RequestError{Message: fmt.Sprintf("--workers is %d; write 1 or more, or leave it out", c.workers)}
 	}
-	x, err := experiment.Load(c.file)
+	x, err := c.load(c.file)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -242,7 +251,7 @@ func (c *comparison) manifest(results *experiment.Results, tables []stats.Table,
 
 // command is the request without what cannot change a result.
 func (c *comparison) command() []string {
-	command := []string{"schedlab", "compare", c.file}
+	command := []string{"schedlab", c.request, c.file}
 	if c.quick {
 		command = append(command, "--quick")
 	}

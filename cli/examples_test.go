@@ -121,6 +121,25 @@ func runLine(t *testing.T, line string) {
 	}
 }
 
+// longCommands simulate for minutes: of their examples the command line is
+// checked, and other tests run them over less.
+var longCommands = map[string]bool{"reproduce": true, "calibrate": true}
+
+// parseLine holds a command line against its command's flags and arguments.
+func parseLine(t *testing.T, line string) {
+	t.Helper()
+	cmd, rest, err := newRootCommand().Find(strings.Fields(line)[1:])
+	if err == nil {
+		err = cmd.ParseFlags(rest)
+	}
+	if err == nil {
+		err = cmd.ValidateArgs(cmd.Flags().Args())
+	}
+	if err != nil {
+		t.Errorf("%s: %v", line, err)
+	}
+}
+
 // canTrace reports whether the kernel lets us make a trace instance.
 func canTrace() bool {
 	dir := "/sys/kernel/tracing/instances/schedlab-examples"
@@ -146,6 +165,10 @@ func TestExamplesOfHelpTextsWork(t *testing.T) {
 			line = strings.TrimSpace(line)
 			if !strings.Contains(line, "schedlab ") {
 				t.Errorf("%s: the example %q does not call schedlab", cmd.CommandPath(), line)
+				continue
+			}
+			if longCommands[cmd.Name()] {
+				parseLine(t, line)
 				continue
 			}
 			runLine(t, line)

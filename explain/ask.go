@@ -155,7 +155,7 @@ func (r *replay) onSelectReturn(cpu int, c *cpuState, e *trace.Event) {
 		c.waking, k.wakingOn = nil, nil
 	case sched.KindFork:
 		r.f.ForkPlaced(&k.Task, chosen)
-		c.forked, c.starting = nil, k
+		c.forked, c.starting, k.startingOn = nil, k, c
 	}
 	k.fresh = false
 }

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -139,7 +140,7 @@ func Run(ctx context.Context, b *Bundle, opts Options) (*Capture, error) {
 			return nil, ctx.Err()
 		}
 		err := reader.Next(&e)
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {

@@ -9,6 +9,10 @@ import "github.com/schedlab/schedlab/sched"
 // the recording shows exactly (who runs where, who is queued) is not tried,
 // except for a CPU that was just changing. If no piece of state explains the
 // choice, a rule is missing.
+//
+// A cause is a possibility, not a proof: with many suppositions and few CPUs
+// some choices can be explained by chance. docs/explain.md says how often made-up
+// choices are.
 type Cause uint8
 
 // The causes, in the order in which they are tried.
@@ -38,7 +42,7 @@ var causeNames = [numCauses]string{
 	CauseIdleSince:  "unknown state: since when CPUs idle",
 	CauseGroupLoads: "unknown state: loads of CPU groups",
 	CauseSeveral:    "unknown state: several",
-	CauseChanging:   "unknown state: a CPU between idle and busy",
+	CauseChanging:   "not told apart: a CPU between idle and busy, or a rule we lack",
 	CauseRace:       "race: two placements overlap",
 	CauseRule:       "a rule we lack",
 }

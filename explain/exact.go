@@ -61,7 +61,6 @@ func (b *Bundle) setPrices(cfg *sched.Config) {
 
 // stepExactly follows one event of a simulation.
 func (r *replay) stepExactly(cpu int, c *cpuState, e *trace.Event) {
-	c.seen = true
 	r.settleUnplaced(c, e)
 	switch e.Kind {
 	case trace.KindTick:

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"errors"
 	"io"
 
 	"github.com/schedlab/schedlab/trace"
@@ -43,7 +44,7 @@ func lookAhead(b *Bundle) (looked, error) {
 	var firstTime, firstJiffies, lastTime, lastJiffies int64
 	for range lookAheadEvents {
 		err := reader.Next(&e)
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {

@@ -34,17 +34,19 @@ type replay struct {
 
 // cpuState is what the replay remembers of one CPU.
 type cpuState struct {
-	seen      bool
-	waking    *task // last sched_waking on the CPU that is not settled
-	forked    *task // child of the last fork on the CPU
-	starting  *task // new task that has been placed but not been seen queued
-	asking    bool  // between sel and selr
-	ask       ask
-	balance   bool  // the CPU is an idle load balancer: it balances for others
-	loadSet   bool  // the root queue's load has its start value
-	newidleAt int64 // ns when that began
+	waking   *task // last sched_waking on the CPU that is not settled
+	forked   *task // child of the last fork on the CPU
+	starting *task // new task that has been placed but not been seen queued
+
+	asking bool // between sel and selr
+	ask    ask
+
+	balance   bool  // it is an idle load balancer: it balances for others
 	newidle   bool  // its newidle balancing has been followed
-	turn      cpuTurn
+	newidleAt int64 // ns when that began
+	loadSet   bool  // the root queue's load has its start value
+
+	turn cpuTurn
 }
 
 // step follows one event.
@@ -223,10 +225,8 @@ func (r *replay) onWakeupNew(w trace.Wake) {
 	if k == nil {
 		return
 	}
-	for i := range r.cpus {
-		if r.cpus[i].starting == k {
-			r.cpus[i].starting = nil
-		}
+	if c := k.startingOn; c != nil && c.starting == k {
+		c.starting = nil
 	}
 	r.f.Started(&k.Task, r.validCPU(int(w.TargetCPU)))
 	k.fresh = false

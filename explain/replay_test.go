@@ -2,6 +2,7 @@ package explain
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -119,7 +120,7 @@ func TestRunStopsWhenInterrupted(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Run(ctx, b, Options{}); err != context.Canceled {
+	if _, err := Run(ctx, b, Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -83,21 +83,25 @@ func (s *summary) all() Count {
 
 // WriteText prints a table of the captures, sums by kernel, and the causes.
 func (r *Result) WriteText(w io.Writer) error {
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(tw, "capture\tkernel\tdecisions\tagree %\twake\tfork\texec\tplain\tstay on prev\trandom idle\tflips\trecent\tload\t")
+	var rows strings.Builder
+	rows.WriteString("capture\tkernel\tdecisions\tagree %\twake\tfork\texec\tplain\tstay on prev\trandom idle\tflips\trecent\tload\t\n")
 	for _, c := range r.Captures {
 		s := newSummary()
 		s.add(c)
-		s.writeRow(tw, c.Bundle.Dir, c.Bundle.Kernel)
+		s.writeRow(&rows, c.Bundle.Dir, c.Bundle.Kernel)
 	}
 	kernels, sums := r.byKernel()
 	if len(kernels) > 1 {
 		for _, k := range kernels {
-			sums[k].writeRow(tw, "all of "+k, k)
+			sums[k].writeRow(&rows, "all of "+k, k)
 		}
 	}
 	total := r.total()
-	total.writeRow(tw, "total", "")
+	total.writeRow(&rows, "total", "")
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	if _, err := io.WriteString(tw, rows.String()); err != nil {
+		return err
+	}
 	if err := tw.Flush(); err != nil {
 		return err
 	}
@@ -123,7 +127,7 @@ func (r *Result) byKernel() (kernels []string, sums map[string]*summary) {
 	return kernels, sums
 }
 
-func (s *summary) writeRow(w io.Writer, name, kernel string) {
+func (s *summary) writeRow(w *strings.Builder, name, kernel string) {
 	all := s.all()
 	fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", name, kernel, all.Decisions, percent(all),
 		percent(s.byKind[sched.KindWake]), percent(s.byKind[sched.KindFork]), percent(s.byKind[sched.KindExec]), percent(s.plain),

@@ -55,14 +55,18 @@ func NewFollower(cfg Config) (*Follower, error) {
 	for cpu := range s.rqs {
 		if shared := s.rqs[cpu].llcShared; shared != nil {
 			shared.HasIdleCores = s.scratch.smt
-			shared.NrIdleScan = int32(s.rqs[cpu].llcSize)
+			shared.NrIdleScan = s.rqs[cpu].llcSize
 		}
 	}
 	return f, nil
 }
 
+// stillTicking is the idle stamp of a CPU of which nothing is known but that it
+// has not stopped its tick; that of one that has is 0.
+const stillTicking = 1
+
 // idlesUnknown reports whether nothing has shown yet since when a CPU idles.
-func (f *Follower) idlesUnknown(rq *runqueue) bool { return rq.idleStamp == 0 }
+func (f *Follower) idlesUnknown(rq *runqueue) bool { return rq.idleStamp <= stillTicking }
 
 // Scheduler returns the followed scheduler, for its exported questions.
 func (f *Follower) Scheduler() *Scheduler { return f.s }

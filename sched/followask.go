@@ -114,12 +114,6 @@ func (f *Follower) NewidleCost(cpu int, ns int64) {
 	rq.maxIdleBalanceCost = max(rq.maxIdleBalanceCost, ns)
 }
 
-// AvgIdle returns a CPU's average idle time in ns.
-func (f *Follower) AvgIdle(cpu int) int64 { return f.s.rqs[cpu].avgIdle }
-
-// QueueLoad returns the load average of the queue that the task is or was on.
-func (f *Follower) QueueLoad(t *Task) int64 { return t.se.cfs.avg.loadAvg }
-
 // KnowsWakee reports whether the task's last wakee is known: it has woken one
 // since its history began, or its parent had before.
 func (f *Follower) KnowsWakee(t *Task) bool { return t.lastWakee != nil }

@@ -55,8 +55,8 @@ func (f *Follower) Pass(cpu, span int, idle IdleType) {
 }
 
 // StillTicking follows an idle CPU that balances for itself alone: it has not
-// stopped its tick, so it has not idled for long. When nothing better is known
-// it counts as idle since now.
+// stopped its tick, so it has not idled for as long as others of which nothing better is
+// known.
 func (f *Follower) StillTicking(cpu int) {
 	rq := &f.s.rqs[cpu]
 	if rq.curr != nil {
@@ -64,6 +64,6 @@ func (f *Follower) StillTicking(cpu int) {
 	}
 	f.s.nohzExit(rq)
 	if f.idlesUnknown(rq) {
-		rq.idleStamp = f.s.now
+		rq.idleStamp = stillTicking
 	}
 }

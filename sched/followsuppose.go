@@ -305,7 +305,7 @@ func (f *Follower) LLCSize(cpu int) int32 { return f.s.rqs[cpu].llcSize }
 // known yet, to be just behind that of another CPU.
 func (f *Follower) LearnIdleSince(cpu, after int) {
 	if rq := &f.s.rqs[cpu]; f.idlesUnknown(rq) {
-		rq.idleStamp = f.s.rqs[after].idleStamp + 1
+		rq.idleStamp = f.s.rqs[after].idleStamp + stillTicking + 1
 	}
 }
 
@@ -327,7 +327,3 @@ func (f *Follower) LearnScanCost(q *Question, n int32) {
 		rq.llc.avgScanCost = tooMuch
 	}
 }
-
-// IdleSince returns when a CPU began to idle, in ns; 0 when the recording does
-// not tell.
-func (f *Follower) IdleSince(cpu int) int64 { return f.s.rqs[cpu].idleStamp }

@@ -76,6 +76,7 @@ type Sim struct {
 	tasks     []task
 	taskSlab  []sched.Task
 	channels  []channelState
+	spill     spill
 	syncs     *workload.Syncs
 	objects   []objectState
 	groups    map[string]*sched.TaskGroup
@@ -107,6 +108,9 @@ type Sim struct {
 type channelState struct {
 	ch                  *workload.Channel
 	writeCost, readCost int64
+	hold                int64 // how long a call keeps others out
+	lines               int64 // that a call finds where the last one left them
+	memoryLines         int64 // that a call touches of a message's memory
 	freeAt              int64
 	lastCPU             int32
 }
@@ -132,6 +136,7 @@ func New(cfg Config) (*Sim, error) {
 		m.limit = never
 	}
 	m.pause = m.limit
+	m.spill = newSpill(cfg.Sched.Machine)
 	m.buildCPUs(cfg.Sched.Machine, tieOrder(&cfg))
 	s, err := sched.New(cfg.Sched, driver{m})
 	if err != nil {
@@ -230,8 +235,10 @@ func (m *Sim) buildChannels(sc *workload.Scenario, rules workload.Rules) {
 	set := workload.NewChannels(sc, rules)
 	m.channels = make([]channelState, set.Len())
 	for i := range m.channels {
-		st := channelState{ch: set.At(int32(i)), lastCPU: -1, writeCost: m.costs.PipeWrite, readCost: m.costs.PipeRead}
+		st := channelState{ch: set.At(int32(i)), lastCPU: -1, hold: never, lines: m.costs.LockLines, memoryLines: m.costs.PipeMemoryLines,
+			writeCost: m.costs.PipeWrite, readCost: m.costs.PipeRead} // a pipe's mutex covers the whole call
 		if sc.Channels[i].Kind == workload.UnixStream {
+			st.hold, st.lines, st.memoryLines = m.costs.UnixHold, m.costs.UnixLines, m.costs.UnixMemoryLines
 			st.writeCost, st.readCost = m.costs.UnixSend, m.costs.UnixRecv
 		}
 		m.channels[i] = st
