@@ -68,6 +68,8 @@ func runCapture(ctx context.Context, o capture.Options, messages io.Writer) erro
 		}
 	}
 	switch {
+	case errors.Is(err, context.Canceled) && report != nil:
+		return fmt.Errorf("interrupted; what was recorded until then is in %s: %w", o.Dir, err)
 	case err != nil:
 		return err
 	case report.CommandError != nil:
