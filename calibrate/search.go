@@ -18,10 +18,26 @@ type Knob struct {
 	Parameter string
 	// Start is where the search begins.
 	Start, Low, High int64
+	// With are parameters that have the same value, because their source gives
+	// them one.
+	With []string
 	// Moves are parts of the names of the benchmarks that are simulated again
 	// when it moves, because it matters most to them; empty: all. The others are
 	// brought up to date at the end of a round.
 	Moves []string
+}
+
+// parameters are all that the knob sets.
+func (k *Knob) parameters() []string { return append([]string{k.Parameter}, k.With...) }
+
+func (k *Knob) set(costs *sim.Costs, value int64) (*sim.Costs, error) {
+	var err error
+	for _, name := range k.parameters() {
+		if costs, err = costs.With(name, value); err != nil {
+			return nil, err
+		}
+	}
+	return costs, nil
 }
 
 func (k *Knob) moves(f *Figure) bool {
@@ -74,7 +90,7 @@ func (s *Search) Fit(ctx context.Context, costs *sim.Costs) (*sim.Costs, error) 
 	}
 	var err error
 	for _, k := range s.Knobs {
-		if costs, err = costs.With(k.Parameter, k.Start); err != nil {
+		if costs, err = k.set(costs, k.Start); err != nil {
 			return nil, err
 		}
 	}
@@ -140,7 +156,7 @@ func (s *Search) try(ctx context.Context, from *state, k *Knob, by float64) (*st
 		return nil, nil
 	}
 	next := &state{predictions: append([]Prediction(nil), from.predictions...)}
-	if next.costs, err = from.costs.With(k.Parameter, want); err != nil {
+	if next.costs, err = k.set(from.costs, want); err != nil {
 		return nil, err
 	}
 	var moved []*Figure

@@ -19,12 +19,11 @@ const Document = "sched-idle-balance.csv"
 // xeonKnobs are fitted for that machine, in the order of the search. Ranges
 // are those of ipc-and-benchmarks.md 7, where it has them.
 var xeonKnobs = []Knob{
-	{Parameter: "pipe_write", Start: 400, Low: 250, High: 500, Moves: []string{"pipes"}},
-	{Parameter: "pipe_read", Start: 400, Low: 250, High: 500, Moves: []string{"pipes"}},
-	{Parameter: "refill_core", Start: 30, Low: 15, High: 500, Moves: []string{"pipes"}},
+	{Parameter: "pipe_write", With: []string{"pipe_read"}, Start: 400, Low: 250, High: 500, Moves: []string{"pipes"}},
+	{Parameter: "wake_lines", Start: 3, Low: 2, High: 8, Moves: []string{"pipes", "schbench"}},
 	{Parameter: "switch_process", Start: 1400, Low: 1200, High: 2000, Moves: []string{"pipes"}},
+	{Parameter: "refill_core", Start: 20, Low: 15, High: 500, Moves: []string{"pipes"}},
 	{Parameter: "wakeup", Start: 450, Low: 400, High: 1000, Moves: []string{"pipes", "schbench"}},
-	{Parameter: "wake_lines", Start: 4, Low: 2, High: 8, Moves: []string{"pipes", "schbench"}},
 	{Parameter: "probe", Start: 60, Low: 30, High: 100, Moves: []string{"pipes"}},
 	{Parameter: "unix_send", Start: 1600, Low: 500, High: 2500, Moves: []string{"sockets"}},
 	{Parameter: "unix_recv", Start: 1500, Low: 400, High: 1500, Moves: []string{"sockets"}},
