@@ -64,6 +64,8 @@ type Capture struct {
 	// order in which the kernel took them; when one thread is asked about, all of its decisions as well.
 	Kept []*Decision
 
+	Balance Balance
+
 	Events  int64
 	Skipped int64 // events of CPUs that the machine does not have
 	Unknown int64 // placements of which the task is not known

@@ -26,6 +26,7 @@ type replay struct {
 	leastPlacement int64 // ns, the shortest time from sel to selr so far
 	asked          int64 // placements begun
 	open           int   // placements between their sel and selr
+	changes        int64 // switches, wakeups and moves so far
 	result         *Capture
 }
 
@@ -44,6 +45,7 @@ type cpuState struct {
 	loadSet   bool  // the root queue's load has its start value
 
 	turn cpuTurn
+	bal  cpuBalance
 }
 
 // step follows one event.
@@ -90,8 +92,12 @@ func (r *replay) step(e *trace.Event) {
 		if c.newidle {
 			r.f.NewidleCost(cpu, e.Time-c.newidleAt)
 		}
+		r.endPass(c, e)
 	case trace.KindCanMigrate:
 		r.onCanMigrate(e.CanMigrate())
+		r.beginVerdict(cpu, c, e.CanMigrate())
+	case trace.KindCanMigrateReturn:
+		r.endVerdict(c, e)
 	case trace.KindAttach:
 		r.onAttach(e.Attach(), cpu)
 	case trace.KindThrottle:
@@ -233,6 +239,7 @@ func (r *replay) onMigrate(c *cpuState, m trace.Migration) {
 	if c.waking == k {
 		return // being placed: the wakeup follows
 	}
+	c.notePulled(k, m)
 	r.f.MovedInPlace(&k.Task, r.validCPU(int(m.To)))
 	k.fresh = false
 }
@@ -302,6 +309,7 @@ func (r *replay) onBalance(cpu int, c *cpuState, b trace.Balance) {
 		r.f.StillTicking(cpu)
 	}
 	r.f.Pass(dst, int(b.Span), idle)
+	r.beginPass(c, r.f.Now(), b, idle)
 }
 
 // idleNumbers is a kernel's numbering of idle types, which changed in v6.7.
