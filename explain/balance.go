@@ -56,7 +56,11 @@ type openPass struct {
 	question sched.PassQuestion
 	pinned   bool  // a task was refused because of its affinity
 	left     int64 // of the imbalance, after the newest verdict
-	epoch    int64 // changes of other CPUs seen before the pass began
+	// What the search for a cause needs: see balancecause.go.
+	changed      bool // another CPU switched, or was given a task, meanwhile
+	delayed      bool // the kernel judged a task that the model held for asleep
+	otherVerdict bool // kernel and model judged a task differently
+	supposed     PassCause
 }
 
 // openVerdict is a call of can_migrate_task that has not returned.
@@ -77,13 +81,18 @@ type cpuBalance struct {
 // beginPass asks the model about a pass that the kernel begins.
 func (r *replay) beginPass(c *cpuState, time int64, b trace.Balance, idle sched.IdleType) {
 	p := &c.bal.pass
-	*p = openPass{open: true, epoch: r.changes}
+	*p = openPass{open: true, supposed: PassCauseRule}
 	p.question = sched.PassQuestion{
 		CPU: int(b.DestCPU), Span: int(b.Span), Idle: idle, Failed: max(0, b.Failed), Interval: max(1, b.Interval),
 	}
 	r.f.BalanceState(&p.question)
 	p.BalancePass = BalancePass{Time: time, CPU: p.question.CPU, Idle: idle, Source: -1}
-	r.f.At(c.clock(r.f.Now()), func() { p.Model = r.f.AskPass(&p.question) })
+	r.f.At(c.clock(r.f.Now()), func() {
+		p.Model = r.f.AskPass(&p.question)
+		if len(p.Model.Moved) > 0 {
+			p.supposed = r.supposePass(p, false)
+		}
+	})
 }
 
 // endPass compares what was moved, and follows what a pass leaves behind.
@@ -119,6 +128,7 @@ func (r *replay) beginVerdict(cpu int, c *cpuState, m trace.CanMigrate) {
 	p := &c.bal.pass
 	if p.open {
 		v.ask.Pass = &p.question
+		p.delayed = p.delayed || !k.Queued()
 		if !p.Shown {
 			p.Shown, p.Source, p.Move, p.Imbalance = true, int(m.From), m.Type, m.Imbalance
 		}
@@ -138,11 +148,63 @@ func (r *replay) endVerdict(c *cpuState, e *trace.Event) {
 	v.open = false
 	moves := e.Return() == 1
 	r.scoreVerdict(c, v, moves, e.Time)
+	if moves != v.moves {
+		p.otherVerdict = true
+	}
+	if moves && p.open && len(p.Model.Moved) == 0 && len(p.Kernel) == 0 {
+		p.supposed = r.supposePass(p, true)
+	}
+	if moves {
+		r.learnMovable(v)
+	}
 	if !v.ask.Task.AllowedOn(v.ask.To) && !moves {
 		p.pinned = true
 	}
 	if p.open {
 		r.f.Considered(v.ask.Task)
+	}
+}
+
+// learnMovable keeps what it tells that a task may move: its affinity, which no
+// event shows, has been widened.
+func (r *replay) learnMovable(v *openVerdict) {
+	if v.who.AllowedOn(v.ask.To) {
+		return
+	}
+	r.release(v.who, v.who.mask)
+}
+
+// release takes a task to be allowed everywhere again, and with it the others of
+// the same program that were bound to the same CPUs: who binds some threads
+// together frees them together. A verdict on one of them may refute that.
+func (r *replay) release(k *task, mask uint64) {
+	all := r.allCPUs()
+	for _, other := range r.tasks.byPID {
+		if other.mask == mask && other.comm == k.comm {
+			r.setAllowed(other, all, int64(popCount(all)))
+		}
+	}
+}
+
+// allCPUs is the affinity of a task that may run anywhere, as probes show it.
+func (r *replay) allCPUs() uint64 {
+	if n := len(r.cpus); n < 64 {
+		return 1<<n - 1
+	}
+	return 1<<64 - 1
+}
+
+// noteChange marks the passes of other CPUs that an event interferes with.
+func (r *replay) noteChange(cpu int, kind trace.Kind) {
+	switch kind {
+	case trace.KindSwitch, trace.KindWakeup, trace.KindWakeupNew, trace.KindMigrate, trace.KindThrottle, trace.KindUnthrottle:
+	default:
+		return
+	}
+	for i := range r.cpus {
+		if i != cpu {
+			r.cpus[i].bal.pass.changed = true
+		}
 	}
 }
 

@@ -118,7 +118,7 @@ func (r *replay) scorePass(p *openPass) {
 		for _, t := range p.Model.Moved {
 			pids = append(pids, t.ID)
 		}
-		fmt.Printf("PASS %s %.6f-%.6f dst %d %s %s failed %d: kernel %v pulled %d (shown %v src %d move %d imb %d); model due %v elected %v src %d move %d imb %d %s<%s %v changed %v\n", r.bundle.Dir, float64(p.Time)/1e9, float64(p.End)/1e9, p.CPU, p.Model.Level, p.Idle, p.question.Failed, p.Kernel, p.Pulled, p.Shown, p.Source, p.Move, p.Imbalance, p.Model.Due, p.Model.Elected, p.Model.Source, p.Model.Move, p.Model.Imbalance, p.Model.Local, p.Model.Busiest, pids, r.changes-p.epoch)
+		fmt.Printf("PASS %s %.6f-%.6f dst %d %s %s failed %d: kernel %v pulled %d (shown %v src %d move %d imb %d); model due %v elected %v src %d move %d imb %d %s<%s %v %v\n", r.bundle.Dir, float64(p.Time)/1e9, float64(p.End)/1e9, p.CPU, p.Model.Level, p.Idle, p.question.Failed, p.Kernel, p.Pulled, p.Shown, p.Source, p.Move, p.Imbalance, p.Model.Due, p.Model.Elected, p.Model.Source, p.Model.Move, p.Model.Imbalance, p.Model.Local, p.Model.Busiest, pids, p.Cause)
 	}
 }
 
@@ -137,14 +137,3 @@ func (r *replay) scoreVerdict(c *cpuState, v *openVerdict, moves bool, now int64
 		fmt.Printf("VERDICT %s %.6f %s pid %d %d->%d: kernel %v model %v %s queued %v\n", r.bundle.Dir, float64(now)/1e9, level, v.who.ID, v.ask.From, v.ask.To, moves, v.moves, v.reason, v.who.Queued())
 	}
 }
-
-// PassCause says why the model would have made a pass otherwise.
-type PassCause uint8
-
-// The causes.
-const (
-	PassCauseRule PassCause = iota
-	numPassCauses
-)
-
-func (r *replay) passCause(p *openPass) PassCause { return PassCauseRule }

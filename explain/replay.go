@@ -26,7 +26,6 @@ type replay struct {
 	leastPlacement int64 // ns, the shortest time from sel to selr so far
 	asked          int64 // placements begun
 	open           int   // placements between their sel and selr
-	changes        int64 // switches, wakeups and moves so far
 	result         *Capture
 }
 
@@ -65,6 +64,7 @@ func (r *replay) step(e *trace.Event) {
 		r.noteUnplaced(c.waking)
 		c.waking = nil
 	}
+	r.noteChange(cpu, e.Kind)
 	switch e.Kind {
 	case trace.KindSwitch:
 		r.onSwitch(cpu, c, e.Switch())

@@ -68,15 +68,21 @@ func (f *Follower) domainOf(q *PassQuestion) *Domain {
 
 // AskPass says what the model would do in a pass that begins now.
 func (f *Follower) AskPass(q *PassQuestion) PassForecast {
-	s, d := f.s, f.domainOf(q)
-	out := PassForecast{Source: noCPU}
+	d := f.domainOf(q)
 	if d == nil {
-		return out
+		return PassForecast{Source: noCPU}
 	}
-	rq := &s.rqs[q.CPU]
+	out := f.forecast(q, d)
 	out.Known, out.Level = true, d.Name
 	out.Dated = d.lastBalance > 0 && q.Idle != NewlyIdle
-	out.Due = !out.Dated || s.jiffies >= d.lastBalance+s.interval(rq, d, q.Idle)
+	out.Due = !out.Dated || f.s.jiffies >= d.lastBalance+f.s.interval(&f.s.rqs[q.CPU], d, q.Idle)
+	return out
+}
+
+// forecast makes the pass without consequences.
+func (f *Follower) forecast(q *PassQuestion, d *Domain) PassForecast {
+	s, out := f.s, PassForecast{Source: noCPU}
+	rq := &s.rqs[q.CPU]
 	env := s.beginPass(rq, d, q.Idle)
 	if out.Elected = s.elected(env); !out.Elected {
 		return out
@@ -269,6 +275,12 @@ func (f *Follower) verdict(q *VerdictQuestion) (v migrateVerdict, ok bool) {
 	env.src, env.move = &s.rqs[q.From], moveType(q.Move)
 	if q.Pass == nil {
 		env.flags = envActive
+	}
+	if !q.Task.queued && s.features.Has(DelayDequeue) {
+		// The kernel looks at queued tasks only: this one has blocked but waits
+		// for its delayed dequeue.
+		q.Task.delayed = true
+		defer func() { q.Task.delayed = false }()
 	}
 	return s.canMigrate(env, q.Task), true
 }
