@@ -154,9 +154,7 @@ func (r *replay) endVerdict(c *cpuState, e *trace.Event) {
 	if moves && p.open && len(p.Model.Moved) == 0 && len(p.Kernel) == 0 {
 		p.supposed = r.supposePass(p, true)
 	}
-	if moves {
-		r.learnMovable(v)
-	}
+	r.learnAffinity(v, moves)
 	if !v.ask.Task.AllowedOn(v.ask.To) && !moves {
 		p.pinned = true
 	}
@@ -165,23 +163,47 @@ func (r *replay) endVerdict(c *cpuState, e *trace.Event) {
 	}
 }
 
-// learnMovable keeps what it tells that a task may move: its affinity, which no
-// event shows, has been widened.
-func (r *replay) learnMovable(v *openVerdict) {
-	if v.who.AllowedOn(v.ask.To) {
-		return
+// learnAffinity keeps what a verdict tells about an affinity, which no event
+// shows: a task that may move is not bound to its CPU any more.
+//
+// Who has bound threads together often frees them together: the others of the
+// same program with the same affinity are supposed to be free as well, until
+// one of them is refused without another reason.
+func (r *replay) learnAffinity(v *openVerdict, moves bool) {
+	k := v.who
+	switch {
+	case moves && !k.AllowedOn(v.ask.To):
+		r.free(k)
+	case moves:
+		k.boundTo = 0
+	case v.moves && k.boundTo != 0:
+		r.bindAgain(k.boundTo)
 	}
-	r.release(v.who, v.who.mask)
 }
 
-// release takes a task to be allowed everywhere again, and with it the others of
-// the same program that were bound to the same CPUs: who binds some threads
-// together frees them together. A verdict on one of them may refute that.
-func (r *replay) release(k *task, mask uint64) {
-	all := r.allCPUs()
+// free takes a task, and its companions, to be allowed everywhere.
+func (r *replay) free(k *task) {
+	bound, all := k.mask, r.allCPUs()
+	r.setAllowed(k, all, int64(popCount(all)))
+	if bound == 0 || r.freedApart[bound] {
+		return
+	}
 	for _, other := range r.tasks.byPID {
-		if other.mask == mask && other.comm == k.comm {
+		if other != k && other.mask == bound && other.comm == k.comm {
+			other.boundTo = bound
 			r.setAllowed(other, all, int64(popCount(all)))
+		}
+	}
+}
+
+// bindAgain takes back what was supposed of the companions: they are freed one
+// by one.
+func (r *replay) bindAgain(mask uint64) {
+	r.freedApart[mask] = true
+	for _, k := range r.tasks.byPID {
+		if k.boundTo == mask {
+			k.boundTo = 0
+			r.setAllowed(k, mask, int64(popCount(mask)))
 		}
 	}
 }

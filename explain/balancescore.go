@@ -133,7 +133,7 @@ func (r *replay) scoreVerdict(c *cpuState, v *openVerdict, moves bool, now int64
 	if !moves {
 		cell.Refused++
 	}
-	if os.Getenv("BALDEBUG") != "" && v.moves != moves {
-		fmt.Printf("VERDICT %s %.6f %s pid %d %d->%d: kernel %v model %v %s queued %v\n", r.bundle.Dir, float64(now)/1e9, level, v.who.ID, v.ask.From, v.ask.To, moves, v.moves, v.reason, v.who.Queued())
+	if os.Getenv("BALDEBUG") != "" {
+		fmt.Printf("VERDICT %s %.6f %s pid %d %d->%d: kernel %v model %v %s queued %v failed %d move %d idle %v\n", r.bundle.Dir, float64(now)/1e9, level, v.who.ID, v.ask.From, v.ask.To, moves, v.moves, v.reason, v.who.Queued(), c.bal.pass.question.Failed, v.ask.Move, idle)
 	}
 }

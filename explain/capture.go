@@ -163,9 +163,9 @@ func newReplay(b *Bundle, opts Options, names *trace.Names) (*replay, error) {
 	}
 	r := &replay{
 		bundle: b, opts: opts, f: f, features: cfg.Features, names: names,
-		tasks:    taskTable{byPID: map[int32]*task{}},
-		cpus:     make([]cpuState, b.Machine.NumCPUs()),
-		masks:    map[uint64]machine.CPUMask{},
+		tasks: taskTable{byPID: map[int32]*task{}},
+		cpus:  make([]cpuState, b.Machine.NumCPUs()),
+		masks: map[uint64]machine.CPUMask{}, freedApart: map[uint64]bool{},
 		firstCPU: b.Machine.Online().First(),
 		idleOf:   idleNumbersOf(b.Kernel),
 		result:   &Capture{Bundle: b, HZ: opts.HZ, Names: names},

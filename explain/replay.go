@@ -23,9 +23,10 @@ type replay struct {
 	idleOf   idleNumbers
 
 	groups         groupTable
-	leastPlacement int64 // ns, the shortest time from sel to selr so far
-	asked          int64 // placements begun
-	open           int   // placements between their sel and selr
+	freedApart     map[uint64]bool // affinities from which tasks are freed one by one: see learnAffinity
+	leastPlacement int64           // ns, the shortest time from sel to selr so far
+	asked          int64           // placements begun
+	open           int             // placements between their sel and selr
 	result         *Capture
 }
 

@@ -20,7 +20,7 @@ type PassForecast struct {
 	Elected bool   // the CPU is the one of its group that balances the domain
 	// Source is the CPU to pull from, noCPU (-1) when the domain is balanced.
 	Source    int
-	Move      int64 // what to move, as the kernel numbers it: 0 load, 1 utilization, 2 tasks
+	Move      int64 // what to move, as the kernel numbers it: 0 load, 1 utilization, 2 tasks, 4 tasks that prefer the cache
 	Imbalance int64 // how much of it
 	Local     string
 	Busiest   string
@@ -147,7 +147,7 @@ func (f *Follower) tryForecast(env *balanceEnv, out *PassForecast) (again bool) 
 	if env.src = s.busiestQueue(env, group); env.src == nil {
 		return false
 	}
-	out.Source, out.Move, out.Imbalance = int(env.src.cpu), int64(env.move), env.imbalance
+	out.Source, out.Move, out.Imbalance = int(env.src.cpu), numberOf(env.move), env.imbalance
 	env.flags |= envAllPinned
 	if env.src.nr <= 1 {
 		return false
@@ -272,7 +272,7 @@ func (f *Follower) verdict(q *VerdictQuestion) (v migrateVerdict, ok bool) {
 		return 0, false
 	}
 	env := s.beginPass(&s.rqs[q.To], d, idle)
-	env.src, env.move = &s.rqs[q.From], moveType(q.Move)
+	env.src, env.move = &s.rqs[q.From], moveNumbered(q.Move)
 	if q.Pass == nil {
 		env.flags = envActive
 	}
@@ -283,4 +283,25 @@ func (f *Follower) verdict(q *VerdictQuestion) (v migrateVerdict, ok bool) {
 		defer func() { q.Task.delayed = false }()
 	}
 	return s.canMigrate(env, q.Task), true
+}
+
+// The kernel's numbers of move types are ours, but for misfit tasks (3), which
+// are not modelled, and for what comes behind it (v7.2).
+const kernelMovesLLCTask = 4
+
+func numberOf(m moveType) int64 {
+	if m == moveLLCTask {
+		return kernelMovesLLCTask
+	}
+	return int64(m)
+}
+
+func moveNumbered(n int64) moveType {
+	switch {
+	case n == kernelMovesLLCTask:
+		return moveLLCTask
+	case n < 0 || n > int64(moveTask):
+		return moveTask
+	}
+	return moveType(n)
 }
