@@ -69,7 +69,7 @@ type openVerdict struct {
 	who    *task
 	ask    sched.VerdictQuestion
 	moves  bool
-	reason string
+	reason sched.Refusal
 }
 
 // cpuBalance is what the replay remembers of balancing on one CPU.
@@ -134,7 +134,8 @@ func (r *replay) beginVerdict(cpu int, c *cpuState, m trace.CanMigrate) {
 		}
 		p.left = m.Imbalance
 	}
-	r.f.At(c.clock(r.f.Now()), func() { v.moves, v.reason = r.f.AskVerdict(&v.ask) })
+	r.f.At(c.clock(r.f.Now()), func() { v.reason = r.f.AskVerdict(&v.ask) })
+	v.moves = v.reason == sched.NotRefused
 }
 
 func (r *replay) isCPU(cpu int32) bool { return cpu >= 0 && int(cpu) < len(r.cpus) }
@@ -147,7 +148,7 @@ func (r *replay) endVerdict(c *cpuState, e *trace.Event) {
 	}
 	v.open = false
 	moves := e.Return() == 1
-	r.scoreVerdict(c, v, moves, e.Time)
+	r.scoreVerdict(p, v, moves)
 	if moves != v.moves {
 		p.otherVerdict = true
 	}

@@ -33,10 +33,8 @@ var passCauseNames = [numPassCauses]string{
 // String returns the cause as it is printed.
 func (c PassCause) String() string { return passCauseNames[c] }
 
-// passCause looks for the cause of a disagreement. The suppositions are tried in
-// the state behind the pass, which is that before it unless tasks were moved;
-// so the queues of moved tasks are tried as they are, too.
-func (r *replay) passCause(p *openPass) PassCause {
+// cause tells the cause of a disagreement when the pass is over.
+func (p *openPass) cause() PassCause {
 	switch {
 	case p.changed:
 		return PassCauseChanged
@@ -88,4 +86,74 @@ func (r *replay) supposePass(p *openPass, kernelMoves bool) PassCause {
 		}
 	}
 	return PassCauseRule
+}
+
+// VerdictCause says why the model judges a task otherwise than the kernel.
+type VerdictCause uint8
+
+// The causes.
+const (
+	VerdictCauseNone VerdictCause = iota
+	VerdictCauseAffinity
+	VerdictCauseThrottling
+	VerdictCauseDelayed
+	VerdictCauseEligible
+	VerdictCauseHeat
+	VerdictCauseRule
+	numVerdictCauses
+)
+
+var verdictCauseNames = [numVerdictCauses]string{
+	VerdictCauseNone:       "none",
+	VerdictCauseAffinity:   "unknown state: affinity",
+	VerdictCauseThrottling: "unknown state: throttling",
+	VerdictCauseDelayed:    "unknown state: a blocked task still queued (DELAY_DEQUEUE)",
+	VerdictCauseEligible:   "unknown state: virtual times (eligibility)",
+	VerdictCauseHeat:       "unknown state: when the task ran last (cache heat)",
+	VerdictCauseRule:       "a race with a switch, or a rule we lack",
+}
+
+// String returns the cause as it is printed.
+func (c VerdictCause) String() string { return verdictCauseNames[c] }
+
+// verdictCause names the state that the answer of one of both depends on. For a
+// refusal of the model that is its reason; for one of the kernel it is the first
+// reason that it can have had.
+func (r *replay) verdictCause(v *openVerdict) VerdictCause {
+	switch v.reason {
+	case sched.RefusedPinned:
+		return VerdictCauseAffinity
+	case sched.RefusedThrottled:
+		return VerdictCauseThrottling
+	case sched.RefusedDelayed:
+		return VerdictCauseDelayed
+	case sched.RefusedIneligible:
+		return VerdictCauseEligible
+	case sched.RefusedHot:
+		return VerdictCauseHeat
+	case sched.NotRefused:
+	default:
+		return VerdictCauseRule
+	}
+	switch {
+	case v.who.boundTo != 0:
+		return VerdictCauseAffinity
+	case r.underQuota(v.who):
+		return VerdictCauseThrottling
+	case r.f.MayBeIneligible(&v.ask):
+		return VerdictCauseEligible
+	case r.f.MayBeHot(&v.ask):
+		return VerdictCauseHeat
+	}
+	return VerdictCauseRule
+}
+
+// underQuota reports whether a group of the task has limited CPU time.
+func (r *replay) underQuota(k *task) bool {
+	for g := k.Group(); g != nil; g = g.Parent() {
+		if r.groups.quota[g] {
+			return true
+		}
+	}
+	return false
 }

@@ -1,8 +1,6 @@
 package explain
 
 import (
-	"fmt"
-	"os"
 	"sort"
 
 	"github.com/schedlab/schedlab/sched"
@@ -14,7 +12,7 @@ type BalanceCounts struct {
 	None     Count // passes that moved none: nor would the model
 	Same     Count // of the passes that moved tasks: exactly those
 	Due      Count // periodic passes that the model finds due
-	Sort     Count // passes of which the kernel's move type and source are known: the same
+	Source   Count // passes that judged a task: source and move type are the model's
 	Verdicts Count // of can_migrate_task
 	Refused  int64 // verdicts that were no
 }
@@ -24,27 +22,29 @@ func (b *BalanceCounts) plus(o *BalanceCounts) {
 	b.None.plus(o.None)
 	b.Same.plus(o.Same)
 	b.Due.plus(o.Due)
-	b.Sort.plus(o.Sort)
+	b.Source.plus(o.Source)
 	b.Verdicts.plus(o.Verdicts)
 	b.Refused += o.Refused
 }
 
-// passes is how many passes were compared.
 func (b *BalanceCounts) passes() int64 { return b.Moved.Decisions + b.None.Decisions }
 
 // BalanceCell is the counts of one level and one idle type.
 type BalanceCell struct {
-	Level  string
-	Active bool // verdicts of active balancing, which have no level
-	Idle   sched.IdleType
+	// Level is the name of the domain, [LevelActive] for the verdicts of active
+	// balancing.
+	Level string
+	Idle  sched.IdleType
 	BalanceCounts
 }
 
 // Balance is what a recording tells about balancing.
 type Balance struct {
-	Cells  []*BalanceCell
+	Cells  []*BalanceCell // from the bottom up, by idle type
 	Causes [numPassCauses]int64
-	Kept   []*BalancePass // the passes that the model would have made otherwise
+	// VerdictCauses counts the verdicts that differ.
+	VerdictCauses [numVerdictCauses]int64
+	Kept          []*BalancePass // the passes that the model would have made otherwise
 }
 
 // Total adds the cells up.
@@ -63,25 +63,26 @@ func (b *Balance) plus(o *Balance) {
 	for i, n := range o.Causes {
 		b.Causes[i] += n
 	}
+	for i, n := range o.VerdictCauses {
+		b.VerdictCauses[i] += n
+	}
 }
 
-// levelActive is the level of verdicts of active balancing.
-const levelActive = "active"
+// LevelActive stands in the place of a domain's name where there is none.
+const LevelActive = "active"
 
-// levelOrder is how levels are listed, from the bottom up.
-var levelOrder = map[string]int{"SMT": 0, "CLS": 1, "MC": 2, "DIE": 3, "PKG": 3, "NODE": 4, "NUMA": 5, levelActive: 6}
+// levelOrder is how levels are listed.
+var levelOrder = map[string]int{"SMT": 0, "CLS": 1, "MC": 2, "DIE": 3, "PKG": 4, "NODE": 5, "NUMA": 6, LevelActive: 7}
 
+// cell returns the counts of a level and an idle type, in their place.
 func (b *Balance) cell(level string, idle sched.IdleType) *BalanceCell {
-	before := func(c *BalanceCell) bool {
-		switch {
-		case levelOrder[c.Level] != levelOrder[level]:
-			return levelOrder[c.Level] < levelOrder[level]
-		case c.Level != level:
-			return c.Level < level
+	i := sort.Search(len(b.Cells), func(i int) bool {
+		c := b.Cells[i]
+		if c.Level == level {
+			return c.Idle >= idle
 		}
-		return c.Idle < idle
-	}
-	i := sort.Search(len(b.Cells), func(i int) bool { return !before(b.Cells[i]) })
+		return levelOrder[c.Level] > levelOrder[level]
+	})
 	if i < len(b.Cells) && b.Cells[i].Level == level && b.Cells[i].Idle == idle {
 		return b.Cells[i]
 	}
@@ -93,12 +94,13 @@ func (b *Balance) cell(level string, idle sched.IdleType) *BalanceCell {
 
 // scorePass counts a finished pass.
 func (r *replay) scorePass(p *openPass) {
-	c := r.result.Balance.cell(p.Model.Level, p.Idle)
+	b := &r.result.Balance
+	c := b.cell(p.Model.Level, p.Idle)
 	if p.Model.Dated {
 		c.Due.check(p.Model.Due)
 	}
 	if p.Shown {
-		c.Sort.check(p.Source == p.Model.Source && p.Move == p.Model.Move)
+		c.Source.check(p.Source == p.Model.Source && p.Move == p.Model.Move)
 	}
 	if p.Pulled > 0 {
 		c.Moved.check(p.Agrees())
@@ -109,31 +111,25 @@ func (r *replay) scorePass(p *openPass) {
 	if p.Agrees() {
 		return
 	}
-	p.Cause = r.passCause(p)
-	r.result.Balance.Causes[p.Cause]++
+	p.Cause = p.cause()
+	b.Causes[p.Cause]++
 	kept := p.BalancePass
-	r.result.Balance.Kept = append(r.result.Balance.Kept, &kept)
-	if os.Getenv("BALDEBUG") != "" {
-		var pids []int32
-		for _, t := range p.Model.Moved {
-			pids = append(pids, t.ID)
-		}
-		fmt.Printf("PASS %s %.6f-%.6f dst %d %s %s failed %d: kernel %v pulled %d (shown %v src %d move %d imb %d); model due %v elected %v src %d move %d imb %d %s<%s %v %v\n", r.bundle.Dir, float64(p.Time)/1e9, float64(p.End)/1e9, p.CPU, p.Model.Level, p.Idle, p.question.Failed, p.Kernel, p.Pulled, p.Shown, p.Source, p.Move, p.Imbalance, p.Model.Due, p.Model.Elected, p.Model.Source, p.Model.Move, p.Model.Imbalance, p.Model.Local, p.Model.Busiest, pids, p.Cause)
-	}
+	b.Kept = append(b.Kept, &kept)
 }
 
 // scoreVerdict counts one answer.
-func (r *replay) scoreVerdict(c *cpuState, v *openVerdict, moves bool, now int64) {
-	level, idle := levelActive, sched.Idle
-	if p := &c.bal.pass; p.open {
+func (r *replay) scoreVerdict(p *openPass, v *openVerdict, moves bool) {
+	level, idle := LevelActive, sched.Idle
+	if p.open {
 		level, idle = p.Model.Level, p.Idle
 	}
-	cell := r.result.Balance.cell(level, idle)
-	cell.Verdicts.check(v.moves == moves)
+	b := &r.result.Balance
+	c := b.cell(level, idle)
+	c.Verdicts.check(v.moves == moves)
 	if !moves {
-		cell.Refused++
+		c.Refused++
 	}
-	if os.Getenv("BALDEBUG") != "" {
-		fmt.Printf("VERDICT %s %.6f %s pid %d %d->%d: kernel %v model %v %s queued %v failed %d move %d idle %v\n", r.bundle.Dir, float64(now)/1e9, level, v.who.ID, v.ask.From, v.ask.To, moves, v.moves, v.reason, v.who.Queued(), c.bal.pass.question.Failed, v.ask.Move, idle)
+	if v.moves != moves {
+		b.VerdictCauses[r.verdictCause(v)]++
 	}
 }

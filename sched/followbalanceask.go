@@ -250,39 +250,89 @@ type VerdictQuestion struct {
 	Move     int64         // what the pass moves, as in PassForecast
 }
 
-// AskVerdict answers as the model's can_migrate does, with the reason.
-func (f *Follower) AskVerdict(q *VerdictQuestion) (moves bool, reason string) {
-	v, ok := f.verdict(q)
-	if !ok {
-		return false, "no common domain"
+// Refusal is why a task may not move, as far as balancing of unmodified kernels
+// knows reasons.
+type Refusal uint8
+
+// The refusals.
+const (
+	NotRefused Refusal = iota
+	RefusedPinned
+	RefusedRunning
+	RefusedHot
+	RefusedThrottled
+	RefusedDelayed
+	RefusedIneligible
+	RefusedOther // per-CPU kernel thread, preferred cache
+)
+
+func refusalOf(v migrateVerdict) Refusal {
+	switch v {
+	case migrateCold, migrateForced, migrateActive:
+		return NotRefused
+	case migratePinned:
+		return RefusedPinned
+	case migrateRunning:
+		return RefusedRunning
+	case migrateHot:
+		return RefusedHot
+	case migrateThrottled:
+		return RefusedThrottled
+	case migrateDelayed:
+		return RefusedDelayed
+	case migrateIneligible:
+		return RefusedIneligible
 	}
-	return v.moves(), v.String()
+	return RefusedOther
 }
 
-func (f *Follower) verdict(q *VerdictQuestion) (v migrateVerdict, ok bool) {
+// AskVerdict answers as the model's can_migrate_task does.
+func (f *Follower) AskVerdict(q *VerdictQuestion) Refusal {
+	env := f.verdictEnv(q)
+	if env == nil {
+		return RefusedOther // no domain holds both CPUs
+	}
+	if !q.Task.queued && f.s.features.Has(DelayDequeue) {
+		// The kernel looks at queued tasks only: this one has blocked but waits
+		// for its delayed dequeue.
+		q.Task.delayed = true
+		defer func() { q.Task.delayed = false }()
+	}
+	return refusalOf(f.s.canMigrate(env, q.Task))
+}
+
+// verdictEnv is the pass that asks, or that of the stopper.
+func (f *Follower) verdictEnv(q *VerdictQuestion) *balanceEnv {
 	s := f.s
-	var d *Domain
-	idle := Idle
+	d, idle := s.lowestWith(q.To, q.From), Idle
 	if q.Pass != nil {
 		d, idle = f.domainOf(q.Pass), q.Pass.Idle
-	} else {
-		d = s.lowestWith(q.To, q.From)
 	}
 	if d == nil {
-		return 0, false
+		return nil
 	}
 	env := s.beginPass(&s.rqs[q.To], d, idle)
 	env.src, env.move = &s.rqs[q.From], moveNumbered(q.Move)
 	if q.Pass == nil {
 		env.flags = envActive
 	}
-	if !q.Task.queued && s.features.Has(DelayDequeue) {
-		// The kernel looks at queued tasks only: this one has blocked but waits
-		// for its delayed dequeue.
-		q.Task.delayed = true
-		defer func() { q.Task.delayed = false }()
-	}
-	return s.canMigrate(env, q.Task), true
+	return env
+}
+
+// MayBeIneligible reports whether the kernel can have refused the task because
+// of its virtual time.
+func (f *Follower) MayBeIneligible(q *VerdictQuestion) bool {
+	env := f.verdictEnv(q)
+	return env != nil && f.s.profile.Balance.detach.keepsIneligible && f.s.features.Has(PlaceLag) &&
+		env.d.nrBalanceFailed == 0 && q.Task.group.queues[q.To].nr > 0
+}
+
+// MayBeHot reports whether the kernel can have refused the task as cache hot.
+func (f *Follower) MayBeHot(q *VerdictQuestion) bool {
+	env := f.verdictEnv(q)
+	return env != nil && q.Task.policy != PolicyIdle && !env.has(envActive) &&
+		!(env.d.has(FlagShareCPUCapacity) && f.s.profile.Balance.detach.smtSiblingsCold) &&
+		env.d.nrBalanceFailed <= env.d.CacheNiceTries
 }
 
 // The kernel's numbers of move types are ours, but for misfit tasks (3), which
