@@ -118,7 +118,7 @@ func (c VerdictCause) String() string { return verdictCauseNames[c] }
 
 // verdictCause names the state that the answer of one of both depends on. For a
 // refusal of the model that is its reason; for one of the kernel it is the first
-// reason that it can have had.
+// of the reasons that it can have had, the most frequent one being tried first.
 func (r *replay) verdictCause(v *openVerdict) VerdictCause {
 	switch v.reason {
 	case sched.RefusedPinned:
@@ -138,10 +138,10 @@ func (r *replay) verdictCause(v *openVerdict) VerdictCause {
 	switch {
 	case v.who.boundTo != 0:
 		return VerdictCauseAffinity
-	case r.underQuota(v.who):
-		return VerdictCauseThrottling
 	case r.f.MayBeIneligible(&v.ask):
 		return VerdictCauseEligible
+	case r.underQuota(v.who):
+		return VerdictCauseThrottling
 	case r.f.MayBeHot(&v.ask):
 		return VerdictCauseHeat
 	}
