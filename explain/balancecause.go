@@ -22,7 +22,7 @@ const (
 var passCauseNames = [numPassCauses]string{
 	PassCauseNone:     "none",
 	PassCauseChanged:  "race: other CPUs changed the queues during the pass",
-	PassCauseDelayed:  "unknown state: a blocked task still queued (DELAY_DEQUEUE)",
+	PassCauseDelayed:  "unknown state: a task that the model holds for asleep",
 	PassCauseVerdict:  "a verdict on one of the tasks differs",
 	PassCauseAmount:   "unknown state: load averages (how much to move)",
 	PassCauseAverages: "unknown state: load averages (how busy the groups are)",
@@ -59,12 +59,14 @@ var (
 	trialsMoves = []passTrial{
 		{PassCauseAverages, sched.SupposeSourceHeavy},
 		{PassCauseAverages, sched.SupposeSourceLight},
+		{PassCauseAverages, sched.SupposeSourceLoaded},
 		{PassCauseCount, sched.SupposeDestIdle},
 		{PassCauseCount, sched.SupposeSourceMore},
 	}
 	trialsNone = []passTrial{
 		{PassCauseAverages, sched.SupposeSourceLight},
 		{PassCauseAverages, sched.SupposeSourceHeavy},
+		{PassCauseAverages, sched.SupposeSourceUnloaded},
 		{PassCauseCount, sched.SupposeDestBusy},
 		{PassCauseCount, sched.SupposeSourceLess},
 	}
@@ -107,7 +109,7 @@ var verdictCauseNames = [numVerdictCauses]string{
 	VerdictCauseNone:       "none",
 	VerdictCauseAffinity:   "unknown state: affinity",
 	VerdictCauseThrottling: "unknown state: throttling",
-	VerdictCauseDelayed:    "unknown state: a blocked task still queued (DELAY_DEQUEUE)",
+	VerdictCauseDelayed:    "unknown state: a task that the model holds for asleep",
 	VerdictCauseEligible:   "unknown state: virtual times (eligibility)",
 	VerdictCauseHeat:       "unknown state: when the task ran last (cache heat)",
 	VerdictCauseRule:       "a race with a switch, or a rule we lack",

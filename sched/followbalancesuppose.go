@@ -12,6 +12,10 @@ const (
 	// those of the local group low; SupposeSourceLight is the opposite.
 	SupposeSourceHeavy PassSupposition = iota
 	SupposeSourceLight
+	// SupposeSourceLoaded and SupposeSourceUnloaded are the same of the loads alone:
+	// how busy the groups are stays.
+	SupposeSourceLoaded
+	SupposeSourceUnloaded
 	// SupposeSourceMore and SupposeSourceLess: a task more, or less, is queued on
 	// the source.
 	SupposeSourceMore
@@ -32,9 +36,13 @@ func (f *Follower) SupposePass(q *PassQuestion, what PassSupposition, source int
 	var undo func()
 	switch what {
 	case SupposeSourceHeavy:
-		undo = f.supposeAverages(d, 0, fullAverage)
+		undo = f.supposeAverages(d, 0, fullAverage, setAverages)
 	case SupposeSourceLight:
-		undo = f.supposeAverages(d, fullAverage, 0)
+		undo = f.supposeAverages(d, fullAverage, 0, setAverages)
+	case SupposeSourceLoaded:
+		undo = f.supposeAverages(d, 0, fullAverage, setLoad)
+	case SupposeSourceUnloaded:
+		undo = f.supposeAverages(d, fullAverage, 0, setLoad)
 	case SupposeSourceMore:
 		undo = f.supposeTasks(source, +1)
 	case SupposeSourceLess:
@@ -51,9 +59,16 @@ func (f *Follower) SupposePass(q *PassQuestion, what PassSupposition, source int
 // fullAverage is an average far above the capacity of a CPU.
 const fullAverage = 1 << 20
 
+func setLoad(rq *runqueue, v int64) { rq.cfs.avg.loadAvg = v }
+
+func setAverages(rq *runqueue, v int64) {
+	setLoad(rq, v)
+	rq.cfs.avg.utilAvg, rq.cfs.avg.runnableAvg, rq.utilEst = v, v, v
+}
+
 // supposeAverages gives the CPUs of the local group of a domain, and all its
 // others, the same averages each.
-func (f *Follower) supposeAverages(d *Domain, local, others int64) (undo func()) {
+func (f *Follower) supposeAverages(d *Domain, local, others int64, set func(*runqueue, int64)) (undo func()) {
 	type averages struct {
 		rq  *runqueue
 		avg Avg
@@ -67,7 +82,7 @@ func (f *Follower) supposeAverages(d *Domain, local, others int64) (undo func())
 		if d.Groups.Span.Has(cpu) {
 			v = local
 		}
-		rq.cfs.avg.loadAvg, rq.cfs.avg.utilAvg, rq.cfs.avg.runnableAvg, rq.utilEst = v, v, v, v
+		set(rq, v)
 	}
 	return func() {
 		for _, k := range kept {
