@@ -103,6 +103,9 @@ func (r *replay) endPass(c *cpuState, e *trace.Event) {
 	}
 	p.open = false
 	p.Pulled, p.End = e.Return(), e.Time
+	if p.Pulled < 0 {
+		return // not recorded
+	}
 	switch {
 	case p.pinned && p.left > 0:
 		r.f.GroupPinned(&p.question, true)
@@ -116,11 +119,14 @@ func (r *replay) endPass(c *cpuState, e *trace.Event) {
 }
 
 // beginVerdict asks the model about a task that the balancer looks at.
-func (r *replay) beginVerdict(cpu int, c *cpuState, m trace.CanMigrate) {
+func (r *replay) beginVerdict(c *cpuState, m trace.CanMigrate) {
 	v := &c.bal.verdict
 	*v = openVerdict{}
 	k := r.tasks.byPID[m.PID]
 	if k == nil || !r.isCPU(m.From) || !r.isCPU(m.To) {
+		return
+	}
+	if p := &c.bal.pass; p.open && !p.Model.Known {
 		return
 	}
 	v.open, v.who = true, k
@@ -147,7 +153,10 @@ func (r *replay) endVerdict(c *cpuState, e *trace.Event) {
 		return
 	}
 	v.open = false
-	moves := e.Return() == 1
+	if e.Return() < 0 {
+		return // not recorded
+	}
+	moves := e.Return() != 0
 	r.scoreVerdict(p, v, moves)
 	if moves != v.moves {
 		p.otherVerdict = true
@@ -184,18 +193,26 @@ func (r *replay) learnAffinity(v *openVerdict, moves bool) {
 
 // free takes a task, and its companions, to be allowed everywhere.
 func (r *replay) free(k *task) {
-	bound, all := k.mask, r.allCPUs()
-	r.setAllowed(k, all, int64(popCount(all)))
+	bound := k.mask
+	r.setFree(k)
 	if bound == 0 || r.freedApart[bound] {
 		return
 	}
 	for _, other := range r.tasks.byPID {
-		if other != k && other.mask == bound && other.comm == k.comm {
+		if other.mask == bound && other.comm == k.comm {
 			other.boundTo = bound
-			r.setAllowed(other, all, int64(popCount(all)))
+			r.setFree(other)
 		}
 	}
 }
+
+func (r *replay) setFree(k *task) {
+	k.mask = allowedAnywhere
+	r.f.SetAllowed(&k.Task, r.bundle.Machine.Online())
+}
+
+// allowedAnywhere is the mask of a task that may run on every CPU.
+const allowedAnywhere = 1<<64 - 1
 
 // bindAgain takes back what was supposed of the companions: they are freed one
 // by one.
@@ -207,14 +224,6 @@ func (r *replay) bindAgain(mask uint64) {
 			r.setAllowed(k, mask, int64(popCount(mask)))
 		}
 	}
-}
-
-// allCPUs is the affinity of a task that may run anywhere, as probes show it.
-func (r *replay) allCPUs() uint64 {
-	if n := len(r.cpus); n < 64 {
-		return 1<<n - 1
-	}
-	return 1<<64 - 1
 }
 
 // noteChange marks the passes of other CPUs that an event interferes with.

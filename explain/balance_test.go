@@ -252,6 +252,22 @@ func TestAffinityIsLearnedFromVerdicts(t *testing.T) {
 	}
 }
 
+// Of a pass or a verdict whose end was not recorded nothing is counted; of what
+// the machine does not have, neither.
+func TestPassesThatCannotBeCompared(t *testing.T) {
+	for what, change := range map[string][2]string{
+		"no result":              {"pulled=1", "unpulled=1"},
+		"no domain of 3 CPUs":    {"span=4", "span=3"},
+		"no CPU 9":               {"dst=2", "dst=9"},
+		"a pass that never ends": {"lbr:", "lbx:"},
+	} {
+		got := runTrace(t, strings.ReplaceAll(spreadTrace, change[0], change[1])).Balance.Total()
+		if got.passes() != 0 {
+			t.Errorf("%s: %+v, want no pass counted", what, got)
+		}
+	}
+}
+
 func TestCellsAreInOrder(t *testing.T) {
 	var b Balance
 	for _, c := range []struct {

@@ -96,7 +96,7 @@ func (r *replay) step(e *trace.Event) {
 		r.endPass(c, e)
 	case trace.KindCanMigrate:
 		r.onCanMigrate(e.CanMigrate())
-		r.beginVerdict(cpu, c, e.CanMigrate())
+		r.beginVerdict(c, e.CanMigrate())
 	case trace.KindCanMigrateReturn:
 		r.endVerdict(c, e)
 	case trace.KindAttach:
