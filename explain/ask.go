@@ -36,7 +36,7 @@ type ask struct {
 
 func (r *replay) onSelect(cpu int, c *cpuState, e *trace.Event) {
 	sel := e.Select()
-	if sel.Jiffies != trace.Unknown && !r.opts.IgnoreHidden {
+	if sel.Jiffies != trace.Unknown && !r.opts.IgnoreHidden && !r.bundle.Simulated {
 		r.f.SetJiffies(e.Time, sel.Jiffies)
 	}
 	q := sched.Question{Kind: kindOf(sel.Flags), Here: cpu, Prev: r.validCPU(int(sel.PrevCPU)), Interrupt: e.InInterrupt()}

@@ -115,6 +115,9 @@ func Run(ctx context.Context, b *Bundle, opts Options) (*Capture, error) {
 	if err != nil {
 		return nil, err
 	}
+	if b.Simulated {
+		look.hz, look.turns, look.probes = b.HZ, false, true
+	}
 	if opts.HZ == 0 {
 		opts.HZ = look.hz
 	}
@@ -145,7 +148,7 @@ func Run(ctx context.Context, b *Bundle, opts Options) (*Capture, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", b.Trace, err)
 		}
-		if r.result.Events == 0 {
+		if r.result.Events == 0 && !b.Simulated {
 			r.begin(e.Time, &look)
 		}
 		r.result.Events++
@@ -157,7 +160,11 @@ func Run(ctx context.Context, b *Bundle, opts Options) (*Capture, error) {
 
 func newReplay(b *Bundle, opts Options, names *trace.Names) (*replay, error) {
 	cfg := b.Config(opts.HZ)
-	f, err := sched.NewFollower(cfg)
+	newFollower := sched.NewFollower
+	if b.Simulated {
+		newFollower = sched.NewExactFollower
+	}
+	f, err := newFollower(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -206,6 +213,9 @@ func (r *replay) score(a *ask, chosen int, end int64) {
 // measureScan learns from the time between entry and return what a scan costs,
 // beside what every placement costs.
 func (r *replay) measureScan(a *ask, end int64) {
+	if r.bundle.Simulated {
+		return // its scans cost what its prices say
+	}
 	took := end - a.time
 	if r.leastPlacement == 0 || took < r.leastPlacement {
 		r.leastPlacement = took

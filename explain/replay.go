@@ -19,7 +19,10 @@ type replay struct {
 
 	turns    turns
 	firstCPU int
-	probes   bool // the recording has the probes sel and selr
+	probes   bool  // the recording has the probes sel and selr
+	lastWoke *task // of a simulation: woken by the event before, and not settled
+	lastFrom int   // by this CPU
+	judged   *task // of a simulation: weighed if it may be moved
 	idleOf   idleNumbers
 
 	groups         groupTable
@@ -57,6 +60,10 @@ func (r *replay) step(e *trace.Event) {
 	r.f.Advance(e.Time)
 	cpu := int(e.CPU)
 	c := &r.cpus[cpu]
+	if r.bundle.Simulated {
+		r.stepExactly(cpu, c, e)
+		return
+	}
 	if r.turns.taken {
 		r.takeTurn(cpu, c, e)
 	}
