@@ -64,6 +64,8 @@ type Capture struct {
 	// order in which the kernel took them; when one thread is asked about, all of its decisions as well.
 	Kept []*Decision
 
+	Balance Balance
+
 	Events  int64
 	Skipped int64 // events of CPUs that the machine does not have
 	Unknown int64 // placements of which the task is not known
@@ -168,9 +170,9 @@ func newReplay(b *Bundle, opts Options, names *trace.Names) (*replay, error) {
 	}
 	r := &replay{
 		bundle: b, opts: opts, f: f, features: cfg.Features, names: names,
-		tasks:    taskTable{byPID: map[int32]*task{}},
-		cpus:     make([]cpuState, b.Machine.NumCPUs()),
-		masks:    map[uint64]machine.CPUMask{},
+		tasks: taskTable{byPID: map[int32]*task{}},
+		cpus:  make([]cpuState, b.Machine.NumCPUs()),
+		masks: map[uint64]machine.CPUMask{}, freedApart: map[uint64]bool{},
 		firstCPU: b.Machine.Online().First(),
 		idleOf:   idleNumbersOf(b.Kernel),
 		result:   &Capture{Bundle: b, HZ: opts.HZ, Names: names},

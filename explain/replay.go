@@ -26,9 +26,10 @@ type replay struct {
 	idleOf   idleNumbers
 
 	groups         groupTable
-	leastPlacement int64 // ns, the shortest time from sel to selr so far
-	asked          int64 // placements begun
-	open           int   // placements between their sel and selr
+	freedApart     map[uint64]bool // affinities from which tasks are freed one by one: see learnAffinity
+	leastPlacement int64           // ns, the shortest time from sel to selr so far
+	asked          int64           // placements begun
+	open           int             // placements between their sel and selr
 	result         *Capture
 }
 
@@ -47,6 +48,7 @@ type cpuState struct {
 	loadSet   bool  // the root queue's load has its start value
 
 	turn cpuTurn
+	bal  cpuBalance
 }
 
 // step follows one event.
@@ -70,6 +72,7 @@ func (r *replay) step(e *trace.Event) {
 		r.noteUnplaced(c.waking)
 		c.waking = nil
 	}
+	r.noteChange(cpu, e.Kind)
 	switch e.Kind {
 	case trace.KindSwitch:
 		r.onSwitch(cpu, c, e.Switch())
@@ -97,8 +100,12 @@ func (r *replay) step(e *trace.Event) {
 		if c.newidle {
 			r.f.NewidleCost(cpu, e.Time-c.newidleAt)
 		}
+		r.endPass(c, e)
 	case trace.KindCanMigrate:
 		r.onCanMigrate(e.CanMigrate())
+		r.beginVerdict(c, e.CanMigrate())
+	case trace.KindCanMigrateReturn:
+		r.endVerdict(c, e)
 	case trace.KindAttach:
 		r.onAttach(e.Attach(), cpu)
 	case trace.KindThrottle:
@@ -240,6 +247,7 @@ func (r *replay) onMigrate(c *cpuState, m trace.Migration) {
 	if c.waking == k {
 		return // being placed: the wakeup follows
 	}
+	c.notePulled(k, m)
 	r.f.MovedInPlace(&k.Task, r.validCPU(int(m.To)))
 	k.fresh = false
 }
@@ -309,6 +317,7 @@ func (r *replay) onBalance(cpu int, c *cpuState, b trace.Balance) {
 		r.f.StillTicking(cpu)
 	}
 	r.f.Pass(dst, int(b.Span), idle)
+	r.beginPass(c, r.f.Now(), b, idle)
 }
 
 // idleNumbers is a kernel's numbering of idle types, which changed in v6.7.
