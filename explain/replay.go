@@ -200,6 +200,7 @@ func (r *replay) onWakeup(cpu int, c *cpuState, w trace.Wake) {
 	}
 	unplaced := r.probes && k.wakingOn != nil && k.wakingOn == c && int(w.TargetCPU) == k.CPU() && !k.pinnedToOne()
 	k.settleWaking()
+	k.arrived = max(k.arrived, c.clock(r.f.Now()))
 	if !r.probes {
 		r.endAskOf(k, int(w.TargetCPU))
 	}
@@ -233,6 +234,7 @@ func (r *replay) onMigrate(c *cpuState, m trace.Migration) {
 	if c.waking == k {
 		return // being placed: the wakeup follows
 	}
+	k.arrived = c.clock(r.f.Now())
 	r.f.MovedInPlace(&k.Task, r.validCPU(int(m.To)))
 	k.fresh = false
 }

@@ -45,7 +45,7 @@ func (r *replay) takeTurn(cpu int, c *cpuState, e *trace.Event) {
 	}
 	c.turn.carried = 0
 	if c.turn.resuming {
-		if e.Time-t.resumed < carriedOver && carriesOver(e) && c.turn.paused > 0 {
+		if e.Time-t.resumed < carriedOver && carriesOver(e) && c.turn.paused > 0 && !r.causedSince(c.turn.paused, e) {
 			c.turn.carried = c.turn.paused
 		} else {
 			c.turn.resuming = false
@@ -93,6 +93,20 @@ func (r *replay) changeTurn(cpu int, c *cpuState, now int64) {
 	}
 	t.cpu, t.anything = cpu, true
 	c.turn.resuming = true
+}
+
+// causedSince reports whether an event is about a task that came to its CPU
+// after a moment: then the CPU cannot have begun with it before.
+func (r *replay) causedSince(moment int64, e *trace.Event) bool {
+	var pid int32
+	switch e.Kind {
+	case trace.KindSwitch:
+		pid = e.Switch().Next.PID
+	case trace.KindWakeup, trace.KindWakeupNew:
+		pid = e.Wake().PID
+	}
+	k := r.tasks.byPID[pid]
+	return k != nil && k.arrived > moment
 }
 
 // tickAfter returns the first tick behind at. Ticks come at whole multiples of
