@@ -47,6 +47,7 @@ func (r *replay) takeTurn(cpu int, c *cpuState, e *trace.Event) {
 	if c.turn.resuming {
 		if e.Time-t.resumed < carriedOver && carriesOver(e) && c.turn.paused > 0 && !r.causedSince(c.turn.paused, e) {
 			c.turn.carried = c.turn.paused
+			c.turn.resuming = !readsClockAgain(e.Kind)
 		} else {
 			c.turn.resuming = false
 		}
@@ -120,11 +121,23 @@ func carriesOver(e *trace.Event) bool {
 		return false
 	}
 	switch e.Kind {
-	case trace.KindSwitch, trace.KindWakeup, trace.KindWakeupNew, trace.KindMigrate, trace.KindSelect, trace.KindSelectReturn,
+	case trace.KindSwitch, trace.KindWakeup, trace.KindWakeupNew,
 		trace.KindBalance, trace.KindBalanceReturn, trace.KindCanMigrate, trace.KindCanMigrateReturn:
 		return true
 	}
 	return false
+}
+
+// readsClockAgain reports whether what follows an event of its kind on its CPU has
+// a clock of its own. The scheduler reads a runqueue's clock when it locks it: a
+// wakeup after the CPU has been chosen, a switch before anything else. Newidle
+// balancing is part of a switch.
+func readsClockAgain(k trace.Kind) bool {
+	switch k {
+	case trace.KindBalance, trace.KindBalanceReturn, trace.KindCanMigrate, trace.KindCanMigrateReturn:
+		return false
+	}
+	return true
 }
 
 // interruptible reports whether interrupts were enabled at some moment between
