@@ -45,7 +45,8 @@ func (r *replay) takeTurn(cpu int, c *cpuState, e *trace.Event) {
 	}
 	c.turn.carried = 0
 	if c.turn.resuming {
-		if e.Time-t.resumed < carriedOver && carriesOver(e) && c.turn.paused > 0 && !r.causedSince(c.turn.paused, e) {
+		soon := e.Time-t.resumed < carriedOver || r.wasLeaving(c, e)
+		if soon && carriesOver(e) && c.turn.paused > 0 && !r.causedSince(c.turn.paused, e) {
 			c.turn.carried = c.turn.paused
 			c.turn.resuming = !readsClockAgain(e.Kind)
 		} else {
@@ -94,6 +95,17 @@ func (r *replay) changeTurn(cpu int, c *cpuState, now int64) {
 	}
 	t.cpu, t.anything = cpu, true
 	c.turn.resuming = true
+}
+
+// wasLeaving reports whether a switch is of a task that another CPU has begun to
+// wake and not yet woken. That CPU waits for the switch to end: it has found
+// the task off its queue, or it would have left it there, at once awake.
+func (r *replay) wasLeaving(c *cpuState, e *trace.Event) bool {
+	if e.Kind != trace.KindSwitch {
+		return false
+	}
+	k := r.tasks.byPID[e.Switch().Prev.PID]
+	return k != nil && k.wakingOn != nil && k.wakingOn != c
 }
 
 // causedSince reports whether an event is about a task that came to its CPU
