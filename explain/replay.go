@@ -136,6 +136,9 @@ func (r *replay) onSwitch(cpu int, c *cpuState, s trace.Switch) {
 	var prevTask, nextTask *sched.Task
 	if prev != nil {
 		prevTask, prev.fresh = &prev.Task, false
+		if how == sched.LeavesRunnable && prev.beingWoken(c) {
+			how = sched.LeavesBlocked
+		}
 	}
 	if next != nil {
 		nextTask, next.fresh = &next.Task, false
@@ -148,6 +151,12 @@ func (r *replay) onSwitch(cpu int, c *cpuState, s trace.Switch) {
 		}
 	}
 }
+
+// beingWoken reports whether another CPU than c has begun to wake the task and
+// not yet woken it. That one has set the task's state, so that a switch shows it
+// as runnable; but it has found the task off its queue, or it would have left
+// it there, at once awake [try_to_wake_up, M].
+func (k *task) beingWoken(c *cpuState) bool { return k.wakingOn != nil && k.wakingOn != c }
 
 func leavingOf(s trace.State) sched.Leaving {
 	switch {

@@ -45,7 +45,7 @@ func (r *replay) takeTurn(cpu int, c *cpuState, e *trace.Event) {
 	}
 	c.turn.carried = 0
 	if c.turn.resuming {
-		soon := e.Time-t.resumed < carriedOver || r.wasLeaving(cpu, c, e)
+		soon := e.Time-t.resumed < carriedOver || r.wasLeaving(cpu, c)
 		if soon && carriesOver(e) && c.turn.paused > 0 && !r.causedSince(c.turn.paused, e) {
 			c.turn.carried = c.turn.paused
 			c.turn.resuming = !readsClockAgain(e.Kind)
@@ -97,16 +97,15 @@ func (r *replay) changeTurn(cpu int, c *cpuState, now int64) {
 	c.turn.resuming = true
 }
 
-// wasLeaving reports whether a CPU's running task is one that another CPU has begun to
-// wake and not yet woken. That CPU waits for the switch to end: it has found
-// the task off its queue, or it would have left it there, at once awake.
-func (r *replay) wasLeaving(cpu int, c *cpuState, e *trace.Event) bool {
+// wasLeaving reports whether a CPU's running task is being woken by another one,
+// which waits for the switch to end: the task had left its queue.
+func (r *replay) wasLeaving(cpu int, c *cpuState) bool {
 	curr := r.f.Scheduler().Current(cpu)
 	if curr == nil {
 		return false
 	}
 	k := r.tasks.byPID[curr.ID]
-	return k != nil && k.wakingOn != nil && k.wakingOn != c
+	return k != nil && k.beingWoken(c)
 }
 
 // causedSince reports whether an event is about a task that came to its CPU
