@@ -149,6 +149,7 @@ func (r *replay) onSelectReturn(cpu int, c *cpuState, e *trace.Event) {
 	}
 	r.endAsk(c, chosen, e.Time)
 	k := c.ask.who
+	k.arrived = c.clock(e.Time)
 	switch c.ask.Kind {
 	case sched.KindWake:
 		r.f.Placed(&k.Task, cpu, chosen)

@@ -150,6 +150,9 @@ func (r *replay) onSwitch(cpu int, c *cpuState, s trace.Switch) {
 	var prevTask, nextTask *sched.Task
 	if prev != nil {
 		prevTask, prev.fresh = &prev.Task, false
+		if how == sched.LeavesRunnable && prev.beingWoken(c) {
+			how = sched.LeavesBlocked
+		}
 	}
 	if next != nil {
 		nextTask, next.fresh = &next.Task, false
@@ -162,6 +165,12 @@ func (r *replay) onSwitch(cpu int, c *cpuState, s trace.Switch) {
 		}
 	}
 }
+
+// beingWoken reports whether another CPU than c has begun to wake the task and
+// not yet woken it. That one has set the task's state, so that a switch shows it
+// as runnable; but it has found the task off its queue, or it would have left
+// it there, at once awake [try_to_wake_up, M].
+func (k *task) beingWoken(c *cpuState) bool { return k.wakingOn != nil && k.wakingOn != c }
 
 func leavingOf(s trace.State) sched.Leaving {
 	switch {
@@ -214,6 +223,7 @@ func (r *replay) onWakeup(cpu int, c *cpuState, w trace.Wake) {
 	}
 	unplaced := r.probes && k.wakingOn != nil && k.wakingOn == c && int(w.TargetCPU) == k.CPU() && !k.pinnedToOne()
 	k.settleWaking()
+	k.arrived = max(k.arrived, c.clock(r.f.Now()))
 	if !r.probes {
 		r.endAskOf(k, int(w.TargetCPU))
 	}
@@ -248,6 +258,7 @@ func (r *replay) onMigrate(c *cpuState, m trace.Migration) {
 		return // being placed: the wakeup follows
 	}
 	c.notePulled(k, m)
+	k.arrived = c.clock(r.f.Now())
 	r.f.MovedInPlace(&k.Task, r.validCPU(int(m.To)))
 	k.fresh = false
 }

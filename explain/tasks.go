@@ -23,6 +23,8 @@ type task struct {
 	dead bool
 	// wakingOn is the CPU with an open sched_waking of the task.
 	wakingOn *cpuState
+	// arrived is when the task was last sent to a CPU: placed, woken or moved, ns.
+	arrived int64
 	// startingOn is the CPU that has placed it as a new task.
 	startingOn *cpuState
 	// doubtful: one of its wakee_flips was counted for a first wakeup, without

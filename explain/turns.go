@@ -45,8 +45,10 @@ func (r *replay) takeTurn(cpu int, c *cpuState, e *trace.Event) {
 	}
 	c.turn.carried = 0
 	if c.turn.resuming {
-		if e.Time-t.resumed < carriedOver && carriesOver(e) && c.turn.paused > 0 {
+		soon := e.Time-t.resumed < carriedOver || r.wasLeaving(cpu, c)
+		if soon && carriesOver(e) && c.turn.paused > 0 && !r.causedSince(c.turn.paused, e) {
 			c.turn.carried = c.turn.paused
+			c.turn.resuming = !readsClockAgain(e.Kind)
 		} else {
 			c.turn.resuming = false
 		}
@@ -95,6 +97,31 @@ func (r *replay) changeTurn(cpu int, c *cpuState, now int64) {
 	c.turn.resuming = true
 }
 
+// wasLeaving reports whether a CPU's running task is being woken by another one,
+// which waits for the switch to end: the task had left its queue.
+func (r *replay) wasLeaving(cpu int, c *cpuState) bool {
+	curr := r.f.Scheduler().Current(cpu)
+	if curr == nil {
+		return false
+	}
+	k := r.tasks.byPID[curr.ID]
+	return k != nil && k.beingWoken(c)
+}
+
+// causedSince reports whether an event is about a task that came to its CPU
+// after a moment: then the CPU cannot have begun with it before.
+func (r *replay) causedSince(moment int64, e *trace.Event) bool {
+	var pid int32
+	switch e.Kind {
+	case trace.KindSwitch:
+		pid = e.Switch().Next.PID
+	case trace.KindWakeup, trace.KindWakeupNew:
+		pid = e.Wake().PID
+	}
+	k := r.tasks.byPID[pid]
+	return k != nil && k.arrived > moment
+}
+
 // tickAfter returns the first tick behind at. Ticks come at whole multiples of
 // their period on the monotonic clock [T].
 func (t *turns) tickAfter(at int64) int64 { return at - at%t.tick + t.tick }
@@ -106,11 +133,23 @@ func carriesOver(e *trace.Event) bool {
 		return false
 	}
 	switch e.Kind {
-	case trace.KindSwitch, trace.KindWakeup, trace.KindWakeupNew, trace.KindMigrate, trace.KindSelect, trace.KindSelectReturn,
+	case trace.KindSwitch, trace.KindWakeup, trace.KindWakeupNew,
 		trace.KindBalance, trace.KindBalanceReturn, trace.KindCanMigrate, trace.KindCanMigrateReturn:
 		return true
 	}
 	return false
+}
+
+// readsClockAgain reports whether what follows an event of its kind on its CPU has
+// a clock of its own. The scheduler reads a runqueue's clock when it locks it: a
+// wakeup after the CPU has been chosen, a switch before anything else. Newidle
+// balancing is part of a switch.
+func readsClockAgain(k trace.Kind) bool {
+	switch k {
+	case trace.KindBalance, trace.KindBalanceReturn, trace.KindCanMigrate, trace.KindCanMigrateReturn:
+		return false
+	}
+	return true
 }
 
 // interruptible reports whether interrupts were enabled at some moment between

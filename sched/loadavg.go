@@ -208,6 +208,21 @@ func (s *Scheduler) removeEntityLoad(se *Entity) {
 	r.runnable += se.avg.runnableAvg
 }
 
+// decayIdleLag brings a task that leaves an idle CPU up to now. Nobody has
+// updated that CPU's queue since the CPU fell idle, so the task, aligned to it,
+// would come to its new CPU with the load that it had when it went to sleep. A
+// busy CPU is taken to be up to date; a queue behind a throttled one stands still
+// [migrate_se_pelt_lag, V v6.1].
+func (s *Scheduler) decayIdleLag(se *Entity) {
+	cfs := se.cfs
+	if !s.profile.DecaysIdleLag || se.avg.last == neverUpdated || cfs.rq.curr != nil || cfs.throttledCnt > 0 {
+		return
+	}
+	if se.avg.accumulate(max(s.peltClock(cfs), se.avg.last), 0, 0, false) {
+		se.avg.refresh(s.sumWeight(se))
+	}
+}
+
 // detachForMove takes a queued task's averages off its CPU for a move by the
 // balancer, up through its groups.
 func (s *Scheduler) detachForMove(se *Entity) {

@@ -48,6 +48,9 @@ type Profile struct {
 	// SlowPublishing: a queue tells its group about its load at most once a
 	// millisecond (v6.7).
 	SlowPublishing bool
+	// DecaysIdleLag: a task that is woken away from an idle CPU loses what its
+	// load should have decayed since that CPU's queue was last updated (v6.0).
+	DecaysIdleLag bool // loadavg.go
 	// PreferredLLC: processes have a preferred last-level cache (llcpref.go).
 	PreferredLLC bool
 }
@@ -166,7 +169,7 @@ var v61 = Profile{
 	Tunables: tunables517,
 	UtilEst:  utilEst510,
 	Topology: topology61, Wake: wake61, SlowPath: slowPath61, Balance: balance61,
-	GroupIdle: true,
+	GroupIdle: true, DecaysIdleLag: true,
 }
 
 // timeOf517 are the bits behind the time rules that the profiles below borrow.
@@ -193,7 +196,7 @@ var v612 = Profile{
 	Borrowed: timeOf517,
 	Tunables: tunables612,
 	Topology: topology612, Wake: wake612, SlowPath: slowPath61, Balance: balance612,
-	GroupIdle: true, UtilEst: utilEst612, PlainForkUtil: true, SlowPublishing: true,
+	GroupIdle: true, UtilEst: utilEst612, PlainForkUtil: true, SlowPublishing: true, DecaysIdleLag: true,
 }
 
 // inert72: PLACE_LAG has an effect, on migrations. HRTICK would end slices on
@@ -211,7 +214,7 @@ var v72 = Profile{
 	Borrowed: timeOf517,
 	Tunables: tunables612,
 	Topology: topology72, Wake: wake72, SlowPath: slowPath72, Balance: balance72,
-	GroupIdle: true, UtilEst: utilEst72, PlainForkUtil: true, SlowPublishing: true,
+	GroupIdle: true, UtilEst: utilEst72, PlainForkUtil: true, SlowPublishing: true, DecaysIdleLag: true,
 	PreferredLLC: true, ThrottlesTasks: true,
 }
 

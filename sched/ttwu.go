@@ -316,6 +316,7 @@ func (s *Scheduler) setTaskCPU(t *Task, cpu int) {
 	} else {
 		se.vruntime -= se.cfs.minVruntime
 		s.removeEntityLoad(se)
+		s.decayIdleLag(se)
 	}
 	s.attachToQueueOf(t, cpu)
 	se.avg.last = neverUpdated
