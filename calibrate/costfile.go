@@ -27,12 +27,14 @@ func CostFile(costs *sim.Costs, knobs []Knob, description, provenance string) ([
 	}
 	parameters := map[string]parameter{}
 	for _, k := range knobs {
-		value, err := costs.Parameter(k.Parameter)
-		if err != nil {
-			return nil, err
-		}
 		source := fmt.Sprintf("%s, from %d within %d-%d", provenance, k.Start, k.Low, k.High)
-		parameters[k.Parameter] = parameter{value, units[k.Parameter], source}
+		for _, name := range k.parameters() {
+			value, err := costs.Parameter(name)
+			if err != nil {
+				return nil, err
+			}
+			parameters[name] = parameter{value, units[name], source}
+		}
 	}
 	text, err := json.MarshalIndent(struct {
 		Base        string               `json:"base"`

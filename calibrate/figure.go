@@ -20,10 +20,26 @@ type Figure struct {
 	Fitted         bool // the search may look at it; the others are predicted
 	Cell           experiment.Cell
 	label          string // of the metric, where a benchmark reports several
+	ratio          string // of the idle search, instead of a metric of the benchmark
+	failures       bool   // what is missing of that ratio to 100
 }
 
-// pick finds the figure in what the benchmark reported.
-func (f *Figure) pick(metrics []workload.Metric) (float64, error) {
+// key tells simulations apart: figures of one key come from one run.
+func (f *Figure) key() string {
+	return fmt.Sprint(f.Cell.Machine, f.Cell.Kernel, f.Cell.Command, f.Cell.CPUs, f.Cell.Stretch)
+}
+
+// pick finds the figure in what a run came to.
+func (f *Figure) pick(metrics []workload.Metric, sis stats.SIS) (float64, error) {
+	for _, r := range sis.Ratios() {
+		switch {
+		case f.ratio != r.Name:
+		case f.failures:
+			return 100 - r.Value, nil
+		default:
+			return r.Value, nil
+		}
+	}
 	for _, m := range metrics {
 		if f.label == "" || m.Label == f.label {
 			return m.Value, nil
@@ -83,3 +99,11 @@ func (p *Prediction) badness() float64 {
 
 // commandOf splits a command line without quotes.
 func commandOf(line string) []string { return strings.Fields(line) }
+
+// shownRow says what of a ratio is compared.
+func (f *Figure) shownRow() string {
+	if f.failures {
+		return "100 - " + f.Row
+	}
+	return f.Row
+}

@@ -30,6 +30,8 @@ var nativeKnobs = []Knob{
 	{Parameter: "pipe_read", Start: 350, Low: 150, High: 800, Moves: []string{"pipe"}},
 	{Parameter: "unix_send", Start: 700, Low: 400, High: 2500, Moves: []string{"sockets"}},
 	{Parameter: "unix_recv", Start: 600, Low: 300, High: 2000, Moves: []string{"sockets"}},
+	{Parameter: "unix_hold", Start: 300, Low: 300, High: 300, Moves: []string{"sockets"}}, // not searched
+	{Parameter: "switch_thread", Start: 1200, Low: 600, High: 2500},
 	{Parameter: "switch_process", Start: 1500, Low: 700, High: 2500},
 	{Parameter: "wakeup", Start: 450, Low: 200, High: 1000},
 	{Parameter: "exit_process", Start: 45000, Low: 20000, High: 200000},

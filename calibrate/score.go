@@ -61,7 +61,7 @@ func Print(w io.Writer, predictions []Prediction) error {
 		if p.Figure.Fitted {
 			kind = "fitted"
 		}
-		err := row(p.Figure.Benchmark, p.Figure.Row, decimal(p, p.Figure.Measured), decimal(p, p.Simulated), fmt.Sprintf("%.2f", p.Ratio()), kind)
+		err := row(p.Figure.Benchmark, p.Figure.shownRow(), decimal(p, p.Figure.Measured), decimal(p, p.Simulated), fmt.Sprintf("%.2f", p.Ratio()), kind)
 		if err != nil {
 			return err
 		}
@@ -74,8 +74,11 @@ func Print(w io.Writer, predictions []Prediction) error {
 }
 
 func decimal(p *Prediction, x float64) string {
-	if p.Figure.Unit == "seconds" {
+	switch p.Figure.Unit {
+	case "seconds":
 		return fmt.Sprintf("%.4f s", x)
+	case "percent":
+		return fmt.Sprintf("%.2f %%", x)
 	}
 	return fmt.Sprintf("%.0f us", x)
 }

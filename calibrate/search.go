@@ -10,6 +10,7 @@ import (
 
 	"github.com/schedlab/schedlab/experiment"
 	"github.com/schedlab/schedlab/sim"
+	"github.com/schedlab/schedlab/stats"
 )
 
 // Knob is a parameter that may be fitted, with the range in which it must stay.
@@ -17,10 +18,26 @@ type Knob struct {
 	Parameter string
 	// Start is where the search begins.
 	Start, Low, High int64
+	// With are parameters that have the same value, because their source gives
+	// them one.
+	With []string
 	// Moves are parts of the names of the benchmarks that are simulated again
 	// when it moves, because it matters most to them; empty: all. The others are
 	// brought up to date at the end of a round.
 	Moves []string
+}
+
+// parameters are all that the knob sets.
+func (k *Knob) parameters() []string { return append([]string{k.Parameter}, k.With...) }
+
+func (k *Knob) set(costs *sim.Costs, value int64) (*sim.Costs, error) {
+	var err error
+	for _, name := range k.parameters() {
+		if costs, err = costs.With(name, value); err != nil {
+			return nil, err
+		}
+	}
+	return costs, nil
 }
 
 func (k *Knob) moves(f *Figure) bool {
@@ -73,7 +90,7 @@ func (s *Search) Fit(ctx context.Context, costs *sim.Costs) (*sim.Costs, error) 
 	}
 	var err error
 	for _, k := range s.Knobs {
-		if costs, err = costs.With(k.Parameter, k.Start); err != nil {
+		if costs, err = k.set(costs, k.Start); err != nil {
 			return nil, err
 		}
 	}
@@ -139,7 +156,7 @@ func (s *Search) try(ctx context.Context, from *state, k *Knob, by float64) (*st
 		return nil, nil
 	}
 	next := &state{predictions: append([]Prediction(nil), from.predictions...)}
-	if next.costs, err = from.costs.With(k.Parameter, want); err != nil {
+	if next.costs, err = k.set(from.costs, want); err != nil {
 		return nil, err
 	}
 	var moved []*Figure
@@ -161,36 +178,57 @@ func (s *Search) try(ctx context.Context, from *state, k *Knob, by float64) (*st
 // factor turns a mean squared logarithm into a typical ratio.
 func factor(badness float64) float64 { return math.Exp(math.Sqrt(badness)) }
 
-// Predict simulates figures under the given costs.
+// Predict simulates figures under the given costs, those of one run together.
 func Predict(ctx context.Context, costs *sim.Costs, figures []*Figure, workers int) ([]Prediction, error) {
+	var runs [][]int // places in figures
+	index := map[string]int{}
+	for i, f := range figures {
+		at, known := index[f.key()]
+		if !known {
+			at = len(runs)
+			index[f.key()] = at
+			runs = append(runs, nil)
+		}
+		runs[at] = append(runs[at], i)
+	}
 	predictions := make([]Prediction, len(figures))
-	failures := make([]error, len(figures))
+	failures := make([]error, len(runs))
 	turns := make(chan struct{}, max(1, workers))
 	var group sync.WaitGroup
-	for i, f := range figures {
+	for r, places := range runs {
 		group.Go(func() {
 			turns <- struct{}{}
 			defer func() { <-turns }()
-			value, err := simulate(ctx, costs, f)
-			predictions[i], failures[i] = Prediction{f, value}, err
+			failures[r] = simulate(ctx, costs, figures, places, predictions)
 		})
 	}
 	group.Wait()
 	return predictions, errors.Join(failures...)
 }
 
-func simulate(ctx context.Context, costs *sim.Costs, f *Figure) (float64, error) {
-	s, err := experiment.NewSimulationWith(&f.Cell, costs)
+// simulate runs the cell that the figures at some places share.
+func simulate(ctx context.Context, costs *sim.Costs, figures []*Figure, places []int, predictions []Prediction) error {
+	first := figures[places[0]]
+	failed := func(err error) error { return fmt.Errorf("%s %s: %w", first.Benchmark, first.Row, err) }
+	s, err := experiment.NewSimulationWith(&first.Cell, costs)
 	if err != nil {
-		return 0, fmt.Errorf("%s %s: %w", f.Benchmark, f.Row, err)
+		return failed(err)
 	}
 	result, err := s.Run(ctx)
 	if err != nil {
-		return 0, fmt.Errorf("%s %s: %w", f.Benchmark, f.Row, err)
+		return failed(err)
 	}
 	report := s.Benchmark.Report(&result.Observation)
 	if report.Failure != "" {
-		return 0, fmt.Errorf("%s %s: %s", f.Benchmark, f.Row, report.Failure)
+		return failed(errors.New(report.Failure))
 	}
-	return f.pick(report.Metrics)
+	counters := result.WholeCounters()
+	for _, i := range places {
+		value, err := figures[i].pick(report.Metrics, stats.SISOf(&counters))
+		if err != nil {
+			return err
+		}
+		predictions[i] = Prediction{figures[i], value}
+	}
+	return nil
 }
