@@ -185,7 +185,7 @@ func TestPassThatDiffersByItsVerdict(t *testing.T) {
 	if err := (&Result{Captures: []*Explained{{Capture: c}}}).WriteBalanceDisagreementsText(&b); err != nil {
 		t.Fatal(err)
 	}
-	want := "1.100000 balance MC for CPU 2 (idle): kernel moved 0, model 1: CPU 0, 1 tasks, local group has spare, busiest has spare: a verdict on one of the tasks differs\n"
+	want := "1.100000 balance MC for CPU 2 (idle): kernel moved 0, model 1: CPU 0, tasks 1, local group has spare, busiest has spare: a verdict on one of the tasks differs\n"
 	if !strings.HasSuffix(b.String(), want) {
 		t.Errorf("line %q, want its end to be %q", b.String(), want)
 	}

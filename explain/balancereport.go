@@ -27,8 +27,22 @@ func (r *Result) balanceByKernel() (kernels []string, sums map[string]*Balance) 
 }
 
 // WriteBalanceText prints agreement about balancing by kernel, level and idle
-// type, and the causes of what differs; nothing when no capture holds a pass.
+// type, and the causes of what differs.
 func (r *Result) WriteBalanceText(w io.Writer) error {
+	var b strings.Builder
+	if err := r.writeBalance(&b); err != nil {
+		return err
+	}
+	text := strings.TrimPrefix(b.String(), "\n")
+	if text == "" {
+		text = "no balance passes were recorded: that takes the probes lb, lbr, cm and cmr\n"
+	}
+	_, err := io.WriteString(w, text)
+	return err
+}
+
+// writeBalance prints nothing when no capture holds a pass.
+func (r *Result) writeBalance(w io.Writer) error {
 	total := Balance{}
 	var rows strings.Builder
 	rows.WriteString("kernel\tlevel\tCPU is\tpasses\tdue %\tmoved\tagree %\tsame tasks\tnone\tagree %\tguess none\tverdicts\tagree %\tguess no\t\n")
@@ -239,16 +253,16 @@ func (p *BalancePass) outcome() string {
 	case p.Model.Source < 0:
 		return fmt.Sprintf("balanced, local group %s, busiest %s", p.Model.Local, p.Model.Busiest)
 	}
-	return fmt.Sprintf("CPU %d, %d %s, local group %s, busiest %s",
-		p.Model.Source, p.Model.Imbalance, moveUnit(p.Model.Move), p.Model.Local, p.Model.Busiest)
+	return fmt.Sprintf("CPU %d, %s %d, local group %s, busiest %s",
+		p.Model.Source, moveName(p.Model.Move), p.Model.Imbalance, p.Model.Local, p.Model.Busiest)
 }
 
-func moveUnit(move int64) string {
+func moveName(move int64) string {
 	switch move {
 	case 0:
-		return "of load"
+		return "load"
 	case 1:
-		return "of utilization"
+		return "utilization"
 	}
 	return "tasks"
 }

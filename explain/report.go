@@ -112,7 +112,7 @@ func (r *Result) WriteText(w io.Writer) error {
 	b.WriteString("\nplain: agreement when the recorded hidden state is ignored; flips, recent, load: how often the\n" +
 		"rebuilt wakee_flips and recent_used_cpu equal the recorded ones and loads are within 2 %.\n")
 	total.writeCauses(&b)
-	if err := r.WriteBalanceText(&b); err != nil {
+	if err := r.writeBalance(&b); err != nil {
 		return err
 	}
 	r.writeNotes(&b)
