@@ -28,7 +28,7 @@ type ask struct {
 	request
 	who       *task
 	predicted int
-	chosen    int // by the kernel, once it has returned
+	chosen    int     // by the kernel, once it has returned
 	idle      []int32 // idle CPUs of prev's cache that the task may use
 	overlaps  bool    // another placement was open meanwhile
 	record    sched.Decision
