@@ -28,6 +28,7 @@ type ask struct {
 	request
 	who       *task
 	predicted int
+	chosen    int     // by the kernel, once it has returned
 	idle      []int32 // idle CPUs of prev's cache that the task may use
 	overlaps  bool    // another placement was open meanwhile
 	record    sched.Decision
@@ -152,7 +153,11 @@ func (r *replay) onSelectReturn(cpu int, c *cpuState, e *trace.Event) {
 	k.arrived = c.clock(e.Time)
 	switch c.ask.Kind {
 	case sched.KindWake:
-		r.f.Placed(&k.Task, cpu, chosen)
+		if c.leaving = nil; chosen != c.ask.Prev {
+			c.leaving = k
+		} else {
+			r.f.Placed(&k.Task, cpu, chosen)
+		}
 		c.waking, k.wakingOn = nil, nil
 	case sched.KindFork:
 		r.f.ForkPlaced(&k.Task, chosen)
@@ -163,7 +168,7 @@ func (r *replay) onSelectReturn(cpu int, c *cpuState, e *trace.Event) {
 
 // endAsk compares the kernel's choice with the model's.
 func (r *replay) endAsk(c *cpuState, chosen int, time int64) {
-	c.asking = false
+	c.asking, c.ask.chosen = false, chosen
 	r.open--
 	r.score(&c.ask, chosen, time)
 }

@@ -37,6 +37,7 @@ type replay struct {
 type cpuState struct {
 	waking   *task // last sched_waking on the CPU that is not settled
 	forked   *task // child of the last fork on the CPU
+	leaving  *task // woken task for which another CPU has been chosen, until it is moved there
 	starting *task // new task that has been placed but not been seen queued
 
 	asking bool // between sel and selr
@@ -73,6 +74,10 @@ func (r *replay) step(e *trace.Event) {
 		c.waking = nil
 	}
 	r.noteChange(cpu, e.Kind)
+	if c.leaving != nil && e.Kind != trace.KindMigrate {
+		r.f.Placed(&c.leaving.Task, cpu, c.ask.chosen) // its move was not recorded
+		c.leaving = nil
+	}
 	switch e.Kind {
 	case trace.KindSwitch:
 		r.onSwitch(cpu, c, e.Switch())
@@ -87,7 +92,7 @@ func (r *replay) step(e *trace.Event) {
 	case trace.KindWakeupNew:
 		r.onWakeupNew(e.Wake())
 	case trace.KindMigrate:
-		r.onMigrate(c, e.Migration())
+		r.onMigrate(cpu, c, e.Migration())
 	case trace.KindFork:
 		r.onFork(cpu, c, e.Fork())
 	case trace.KindExit:
@@ -249,13 +254,18 @@ func (r *replay) onWakeupNew(w trace.Wake) {
 	k.fresh = false
 }
 
-func (r *replay) onMigrate(c *cpuState, m trace.Migration) {
+func (r *replay) onMigrate(cpu int, c *cpuState, m trace.Migration) {
 	k := r.lookup(m.Task, int(m.From))
 	if k == nil {
 		return
 	}
 	if c.waking == k {
 		return // being placed: the wakeup follows
+	}
+	if c.leaving == k {
+		c.leaving = nil
+		r.f.Placed(&k.Task, cpu, r.validCPU(int(m.To)))
+		return
 	}
 	c.notePulled(k, m)
 	k.arrived = c.clock(r.f.Now())

@@ -222,3 +222,35 @@ func TestCPUWithoutATask(t *testing.T) {
 	wantInt(t, "another CPU's load", l.cpuLoadWithout(other, a), other.cfs.avg.loadAvg)
 	wantInt(t, "another CPU's utilization", l.cpuUtilWithout(other, a), l.cpuUtil(other))
 }
+
+// A task sleeps for 32 PELT periods of 2^20 ns, which halves its load of 1024,
+// and is then woken on another CPU. Nobody has updated the queue of its idle CPU
+// meanwhile: before v6.0 the task brings its old load along. A busy CPU is taken
+// to be up to date, so there every version goes by the queue's last update,
+// here that of its running task's enqueue.
+func TestAWakeeThatLeavesAnIdleCPUDecays(t *testing.T) {
+	for _, c := range []struct {
+		kernel string
+		busy   bool
+		want   int64
+	}{
+		{"v5.10", false, 1024}, {"v5.17", false, 1024},
+		{"v6.1", false, 512}, {"v6.12", false, 512}, {"v7.2", false, 512},
+		{"v6.1", true, 1024},
+	} {
+		f := newFollowed(t, c.kernel)
+		p := f.runner(1, 0)
+		p.se.avg.loadAvg = 1024
+		f.s.rebuildSums(&p.se)
+		f.Switch(0, p, nil, LeavesBlocked)
+		if c.busy {
+			f.runner(2, 0)
+		}
+		f.TickByHand()
+		f.Advance(f.Now() + 32<<20)
+		f.Placed(p, 4, 4)
+		if got := p.se.avg.loadAvg; got < c.want-1 || got > c.want+1 {
+			t.Errorf("%s, busy %v: load %d, want %d", c.kernel, c.busy, got, c.want)
+		}
+	}
+}
