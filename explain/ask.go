@@ -153,7 +153,8 @@ func (r *replay) onSelectReturn(cpu int, c *cpuState, e *trace.Event) {
 	k.arrived = c.clock(e.Time)
 	switch c.ask.Kind {
 	case sched.KindWake:
-		if c.leaving = nil; chosen != c.ask.Prev {
+		c.leaving = nil
+		if chosen != c.ask.Prev && !r.bundle.Simulated { // a simulation moves it at once
 			c.leaving = k
 		} else {
 			r.f.Placed(&k.Task, cpu, chosen)
