@@ -38,16 +38,21 @@ func BenchmarkHogs(b *testing.B) {
 }
 
 // BenchmarkSwitches has nothing but switches: every CPU's pair of tasks hands
-// a token back and forth.
+// a token back and forth, on 96 and on 1,024 CPUs.
 func BenchmarkSwitches(b *testing.B) {
-	var switches int64
-	for range b.N {
-		b.StopTimer()
-		m := tokenRings(b, "2n24c2t")
-		b.StartTimer()
-		switches += run(b, m).Switches
+	for _, c := range []struct{ name, machine string }{{"96cpus", "3n16c2t"}, {"1024cpus", "32n16c2t"}} {
+		b.Run(c.name, func(b *testing.B) {
+			var switches int64
+			for range b.N {
+				b.StopTimer()
+				m := tokenRings(b, c.machine)
+				b.StartTimer()
+				switches += run(b, m).Switches
+			}
+			b.ReportMetric(float64(switches)/b.Elapsed().Seconds(), "switches/s")
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(switches), "ns/switch")
+		})
 	}
-	b.ReportMetric(float64(switches)/b.Elapsed().Seconds(), "switches/s")
 }
 
 // BenchmarkScale compares a switch on 96 CPUs with one on 1,024: the same

@@ -146,7 +146,7 @@ func (m *Sim) complete(c *cpu, t *task) (blocks bool) {
 func (m *Sim) completeTransfer(c *cpu, t *task, in *workload.Instr) (blocks bool) {
 	st := &m.channels[in.Chan]
 	out := &m.out
-	m.spill.queued -= st.ch.Memory()
+	m.spill.add(st.ch, -1)
 	switch in.Op {
 	case workload.OpWrite:
 		st.ch.Write(t.id, int32(t.left), t.resumed, out)
@@ -155,7 +155,7 @@ func (m *Sim) completeTransfer(c *cpu, t *task, in *workload.Instr) (blocks bool
 	default:
 		st.ch.Poll(t.id, t.resumed, out)
 	}
-	m.spill.queued += st.ch.Memory()
+	m.spill.add(st.ch, 1)
 	st.lastCPU = c.id
 	c.debt += int64(out.NewPages) * m.costs.NewPage
 	t.left -= int64(out.Moved)

@@ -1,6 +1,9 @@
 package sim
 
-import "github.com/schedlab/schedlab/machine"
+import (
+	"github.com/schedlab/schedlab/machine"
+	"github.com/schedlab/schedlab/workload"
+)
 
 // spill is what the machine's last-level caches cannot hold of the messages
 // that wait in channels. A queue that is longer than the cache is read where
@@ -23,6 +26,13 @@ func newSpill(mach *machine.Machine) spill {
 		}
 	}
 	return s
+}
+
+// add counts what a channel holds, or with sign -1 what it held.
+func (s *spill) add(c *workload.Channel, sign int64) {
+	if s.capacity > 0 {
+		s.queued += sign * c.Memory()
+	}
 }
 
 // of is the part of a price that is paid on average: the share of the waiting
