@@ -80,8 +80,11 @@ and it says which is better, by how much, with what confidence, and why.`,
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
 		newCompareCommand(experiment.Simulator{}),
+		newReproduceCommand(experiment.Simulator{}),
 		newRunCommand(),
 		newExplainCommand(),
+		newCalibrateCommand(),
+		newCaptureCommand(),
 		newConvertCommand(),
 		newMachineCommand(),
 		newMachinesCommand(),

@@ -21,8 +21,12 @@ import (
 
 // comparison is one request to run an experiment and report it.
 type comparison struct {
+	request          string // the command's name
 	file             string
+	load             func(file string) (*experiment.Experiment, error)
+	summary          func([]stats.Table) error // what follows the tables; nil: nothing
 	quick, quiet     bool
+	traces           bool
 	format           string
 	seed             uint64
 	seedGiven        bool
@@ -55,6 +59,7 @@ receives results.csv, results.parquet, report.html and manifest.json.`,
   schedlab compare --out results --fail-on-regression experiments/wake-affine.yaml`,
 		Args: exactlyOne("an experiment file such as experiments/wake-affine.yaml"),
 		RunE: func(command *cobra.Command, args []string) error {
+			c.request, c.load = "compare", experiment.Load
 			c.file, c.seedGiven = args[0], command.Flags().Changed("seed")
 			c.stdout, c.stderr = command.OutOrStdout(), command.ErrOrStderr()
 			return c.run(command.Context(), runner)
@@ -72,6 +77,7 @@ func (c *comparison) addFlags(command *cobra.Command) {
 	f.Uint64Var(&c.seed, "seed", 0, "instead of the file's seed")
 	f.IntVar(&c.workers, "workers", 0, "cells at once (default: one per CPU)")
 	f.StringVar(&c.out, "out", "", "folder for results.csv, results.parquet, report.html, manifest.json and finished cells")
+	f.BoolVar(&c.traces, "traces", true, "with --out: record each table's largest difference, baseline and variant, for schedlab explain")
 	f.BoolVar(&c.quiet, "quiet", false, "no progress")
 	f.BoolVar(&c.failOnRegression, "fail-on-regression", false, "exit 3 when any row is significantly worse than the baseline")
 }
@@ -97,6 +103,16 @@ func (c *comparison) run(ctx context.Context, runner experiment.Runner) error {
 	if err := c.publish(tables); err != nil {
 		return &runError{err}
 	}
+	if c.summary != nil {
+		if err := c.summary(tables); err != nil {
+			return &runError{err}
+		}
+	}
+	if c.out != "" && c.traces {
+		if err := c.recordLargest(ctx, plan, tables); err != nil {
+			return &runError{errors.Join(err, journal.Close())}
+		}
+	}
 	if err := c.finish(results, tables, inputs, journal, program); err != nil {
 		return &runError{err}
 	}
@@ -110,7 +126,7 @@ func (c *comparison) plan(runner experiment.Runner) (*experiment.Plan, *experime
 	if c.workers < 0 {
 		return nil, nil, &experiment.RequestError{Message: fmt.Sprintf("--workers is %d; write 1 or more, or leave it out", c.workers)}
 	}
-	x, err := experiment.Load(c.file)
+	x, err := c.load(c.file)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -242,7 +258,7 @@ func (c *comparison) manifest(results *experiment.Results, tables []stats.Table,
 
 // command is the request without what cannot change a result.
 func (c *comparison) command() []string {
-	command := []string{"schedlab", "compare", c.file}
+	command := []string{"schedlab", c.request, c.file}
 	if c.quick {
 		command = append(command, "--quick")
 	}

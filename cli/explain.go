@@ -19,6 +19,7 @@ type explainRequest struct {
 	format        string
 	why           string
 	disagreements bool
+	balance       bool
 	workers       int
 }
 
@@ -30,13 +31,15 @@ func newExplainCommand() *cobra.Command {
 		Long: `Explain follows recordings of real kernels event by event. At each wakeup, fork and
 exec it asks the rules of that kernel version where the task would have gone, in
 the state that the kernel saw, and compares: the agreement is how much of real
-placement the rules explain. What disagrees is sorted by cause.
+placement the rules explain. What disagrees is sorted by cause. Where the load
+balancer was recorded, the same is done with its passes and its verdicts on tasks.
 
 A capture is a folder with a trace (trace.txt.gz), tunables.txt and, where
 groups were used, cgroups.txt; machine.txt lies in it or in the folder above. A
 folder of captures stands for all of them.`,
 		Example: `  schedlab explain captures/6.1
   schedlab explain --disagreements captures/6.1/hb-pipe
+  schedlab explain --balance --format csv captures/6.1
   schedlab explain --why 401@16.455985 captures/6.1/hb-pipe`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return r.run(cmd.Context(), cmd.OutOrStdout(), args)
@@ -46,6 +49,7 @@ folder of captures stands for all of them.`,
 	f.StringVar(&r.format, "format", "text", "text, json or csv")
 	f.StringVar(&r.why, "why", "", "tell one decision: PID, or PID@TIME in seconds as the trace prints them")
 	f.BoolVar(&r.disagreements, "disagreements", false, "list every decision that the rules would have made otherwise")
+	f.BoolVar(&r.balance, "balance", false, "only what concerns load balancing; as csv by level and idle type")
 	f.BoolVar(&r.options.IgnoreHidden, "ignore-hidden", false, "use the placement probes only as moments, as if they told no hidden state")
 	f.Int64Var(&r.options.HZ, "hz", 0, "ticks a second of the recorded kernel (default: found out from the recording, else 250)")
 	f.IntVar(&r.workers, "workers", runtime.GOMAXPROCS(0), "captures explained at a time")
@@ -79,6 +83,12 @@ func (r *explainRequest) check(paths []string) error {
 	default:
 		return fmt.Errorf("--format is %q; choose text, json or csv", r.format)
 	}
+	if r.balance && r.why != "" {
+		return errors.New("--balance and --why exclude each other: --why tells placements")
+	}
+	if r.balance && r.disagreements && r.format != "text" {
+		return fmt.Errorf("--balance --disagreements lists passes as text only; drop --format %s", r.format)
+	}
 	switch r.options.HZ {
 	case 0, 100, 250, 300, 1000:
 	default:
@@ -110,7 +120,14 @@ func openBundles(paths []string) ([]*explain.Bundle, error) {
 
 // writer chooses what is printed and in which form.
 func (r *explainRequest) writer(result *explain.Result) func(io.Writer) error {
-	if r.disagreements {
+	switch {
+	case r.balance && r.disagreements:
+		return result.WriteBalanceDisagreementsText
+	case r.balance:
+		return map[string]func(io.Writer) error{
+			"text": result.WriteBalanceText, "json": result.WriteBalanceJSON, "csv": result.WriteBalanceCSV,
+		}[r.format]
+	case r.disagreements:
 		return map[string]func(io.Writer) error{
 			"text": result.WriteDisagreementsText, "json": result.WriteDisagreementsJSON, "csv": result.WriteDisagreementsCSV,
 		}[r.format]

@@ -78,6 +78,11 @@ func TestExplainFormats(t *testing.T) {
 		{[]string{"--disagreements", "--format", "json", one}, `"cause": "`},
 		{[]string{"--why", "754", "--format", "json", one}, `"PID": 754`},
 		{[]string{"--ignore-hidden", one}, "total"},
+		{[]string{one}, "balancing:"},
+		{[]string{"--balance", one}, "guess no"},
+		{[]string{"--balance", "--format", "csv", one}, "path,kernel,level,idle,passes_moved"},
+		{[]string{"--balance", "--format", "json", one}, `"passes_moved": {`},
+		{[]string{"--balance", "--disagreements", one}, "kernel moved 1, model 0"},
 	} {
 		out, err := explainOutput(t, c.args...)
 		if err != nil || !strings.Contains(out, c.want) {
@@ -99,6 +104,8 @@ func TestExplainRefusesWrongRequests(t *testing.T) {
 		{[]string{"--why", "me", one}, "PID or PID@TIME"},
 		{[]string{"--why", "3", captures("6.1")}, "one capture, not of 5"},
 		{[]string{"--why", "3", "--format", "csv", one}, "no CSV form"},
+		{[]string{"--balance", "--why", "3", one}, "exclude each other"},
+		{[]string{"--balance", "--disagreements", "--format", "csv", one}, "as text only"},
 		{[]string{"--hz", "60", one}, "--hz is 60"},
 		{[]string{"--workers", "0", one}, "--workers is 0"},
 	} {

@@ -27,6 +27,7 @@ type runRequest struct {
 	stretch  string
 	format   string
 	stats    runStatistics
+	trace    string
 }
 
 func newRunCommand() *cobra.Command {
@@ -42,6 +43,7 @@ The same command prints the same bytes on any computer: all randomness comes
 from --seed.`,
 		Example: `  schedlab run --machine 2n24c2t --kernel v5.17 hackbench -g 12 -l 100 -P -p
   schedlab run --machine ivb-ep --kernel v4.14 --feature NO_WA_WEIGHT hackbench -g 20
+  schedlab run --trace recorded --machine 2n2c2t hackbench -g 1 -f 4 -l 100
   schedlab run --tunable migration_cost_ns=250000 --format csv perf bench sched pipe -l 2000`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.cell.Command = args
@@ -69,6 +71,7 @@ func (r *runRequest) addFlags(cmd *cobra.Command) {
 	f.StringVar(&r.stretch, "stretch", "", "simulate `WARMUP,MEASURE` of a long run, such as 400ms,300ms, and scale it")
 	f.StringVar(&r.format, "format", "text", strings.Join(formats, ", "))
 	r.stats.addFlags(f)
+	f.StringVar(&r.trace, "trace", "", "new `FOLDER` for a recording of everything that happens, for schedlab explain and trace viewers")
 }
 
 func (r *runRequest) run(ctx context.Context, out io.Writer) error {
@@ -87,6 +90,9 @@ func (r *runRequest) run(ctx context.Context, out io.Writer) error {
 	if err := r.stats.check(); err != nil {
 		return err
 	}
+	if err := r.checkTrace(); err != nil {
+		return err
+	}
 	s, err := experiment.NewSimulation(&r.cell)
 	var help *workload.HelpError
 	if errors.As(err, &help) {
@@ -101,7 +107,14 @@ func (r *runRequest) run(ctx context.Context, out io.Writer) error {
 
 func (r *runRequest) simulate(ctx context.Context, s *experiment.Simulation, out io.Writer) error {
 	s.SampleCounters(int64(r.stats.every))
+	rec, err := beginTrace(s, r.trace)
+	if err != nil {
+		return fmt.Errorf("--trace %w", err)
+	}
 	result, err := s.Run(ctx)
+	if err != nil {
+		rec.abandon()
+	}
 	if errors.Is(err, context.Canceled) {
 		return fmt.Errorf("interrupted: %w", err)
 	}
@@ -110,6 +123,9 @@ func (r *runRequest) simulate(ctx context.Context, s *experiment.Simulation, out
 	}
 	benchmark := s.Benchmark.Report(&result.Observation)
 	if err := newRunReport(benchmark, result).write(out, r.format); err != nil {
+		return &runError{err}
+	}
+	if err := rec.finish(s, result, benchmark.Text); err != nil {
 		return &runError{err}
 	}
 	if err := r.stats.write(result.Counters); err != nil {

@@ -75,15 +75,9 @@ func (r *runStatistics) write(counters []*sched.Snapshot) error {
 // sisFigures are the ratios of the idle search that mmtests' tables show, over
 // all CPUs and the whole run.
 func sisFigures(r *sim.Result) []figure {
-	shown := map[string]bool{
-		"SIS Search Efficiency": true, "SIS Domain Search Eff": true,
-		"SIS Fast Success Rate": true, "SIS Success Rate": true,
-	}
 	var figures []figure
-	for _, f := range stats.SISOf(&r.Sched).Figures() {
-		if shown[f.Name] {
-			figures = append(figures, figure{f.Name, f.Value, "%"})
-		}
+	for _, f := range stats.SISOf(&r.Sched).Ratios() {
+		figures = append(figures, figure{f.Name, f.Value, "%"})
 	}
 	return figures
 }

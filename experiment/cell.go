@@ -30,6 +30,7 @@ type Cell struct {
 	Features                             []string
 	Tunables                             []Tunable // sorted by name
 	Command                              []string  // the benchmark's argv with the row's flags at its end
+	CPUs                                 []int     // the benchmark's tasks are pinned to these, as by taskset; none: to no CPU
 	Cgroup                               string    // where the benchmark runs; empty: the root
 	Cgroups                              []CgroupSetting
 	Background                           []BackgroundJob

@@ -129,6 +129,7 @@ func (b *tableBuilder) fillRows() {
 	}
 	groupByStatistic(rows)
 	b.table.Rows = rows
+	b.fillSIS()
 }
 
 // figures lists what the variants reported in a row, in the order of reporting.

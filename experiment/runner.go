@@ -32,10 +32,11 @@ type Sample struct {
 
 // Outcome is what a cell came to.
 type Outcome struct {
-	Samples  []Sample `json:"samples,omitempty"`
-	Warnings []string `json:"warnings,omitempty"` // doubts about the figures: work-conservation violations
-	Notes    []string `json:"notes,omitempty"`    // how the figures came about: "simulated over a stretch of 2 s"
-	Failed   string   `json:"failed,omitempty"`   // why there are no figures; empty: there are
+	Samples  []Sample   `json:"samples,omitempty"`
+	SIS      *stats.SIS `json:"sis,omitempty"`      // what the idle search counted in the whole run; nil: nothing was counted
+	Warnings []string   `json:"warnings,omitempty"` // doubts about the figures: work-conservation violations
+	Notes    []string   `json:"notes,omitempty"`    // how the figures came about: "simulated over a stretch of 2 s"
+	Failed   string     `json:"failed,omitempty"`   // why there are no figures; empty: there are
 }
 
 // failure is an outcome without figures.

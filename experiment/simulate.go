@@ -9,6 +9,8 @@ import (
 	"github.com/schedlab/schedlab/machine"
 	"github.com/schedlab/schedlab/sched"
 	"github.com/schedlab/schedlab/sim"
+	"github.com/schedlab/schedlab/stats"
+	"github.com/schedlab/schedlab/trace"
 	"github.com/schedlab/schedlab/workload"
 )
 
@@ -44,7 +46,9 @@ var unconservedPercents = []int64{50, 40, 30, 20, 10, 5}
 var driftPercents = []int64{50, 20, 10}
 
 func outcomeOf(report workload.Report, result *sim.Result) *Outcome {
-	o := &Outcome{Failed: report.Failure, Notes: report.Notes}
+	counters := result.WholeCounters()
+	sis := stats.SISOf(&counters)
+	o := &Outcome{Failed: report.Failure, Notes: report.Notes, SIS: &sis}
 	for _, metric := range report.Metrics {
 		o.Samples = append(o.Samples, Sample{
 			Statistic: metric.Statistic, Label: metric.Label, Unit: metric.Unit, Better: metric.Better, Value: metric.Value,
@@ -79,6 +83,7 @@ func step(thresholds []int64, percent int64) int64 {
 type Simulation struct {
 	Benchmark workload.Benchmark
 	sim       *sim.Sim
+	config    sched.Config
 }
 
 // Run executes the cell to its end or until ctx is done.
@@ -87,12 +92,33 @@ func (s *Simulation) Run(ctx context.Context) (*sim.Result, error) { return s.si
 // SampleCounters is [sim.Sim.SampleCounters].
 func (s *Simulation) SampleCounters(every int64) { s.sim.SampleCounters(every) }
 
+// Record is [sim.Sim.Record].
+func (s *Simulation) Record(out trace.Writer, names *trace.Names) { s.sim.Record(out, names) }
+
+// Config returns the scheduler's configuration.
+func (s *Simulation) Config() sched.Config { return s.config }
+
+// Groups is [sim.Sim.Groups].
+func (s *Simulation) Groups() []sim.Group { return s.sim.Groups() }
+
+// Counters returns the scheduler's counters as they are now.
+func (s *Simulation) Counters() *sched.Snapshot { return s.sim.Counters() }
+
 // NewSimulation builds what a cell describes. A field that cannot be is a
 // *FieldError.
-func NewSimulation(c *Cell) (*Simulation, error) {
+func NewSimulation(c *Cell) (*Simulation, error) { return NewSimulationWith(c, nil) }
+
+// NewSimulationWith is NewSimulation with these costs instead of those that the
+// cell names; nil: those of the cell.
+func NewSimulationWith(c *Cell, costs *sim.Costs) (*Simulation, error) {
 	mach, err := machine.Resolve(c.Machine)
 	if err != nil {
 		return nil, &FieldError{"machine", err}
+	}
+	if costs == nil {
+		if costs, err = costsOf(c, mach); err != nil {
+			return nil, &FieldError{"costs", err}
+		}
 	}
 	config, err := schedConfig(c, mach)
 	if err != nil {
@@ -102,7 +128,7 @@ func NewSimulation(c *Cell) (*Simulation, error) {
 	if err != nil {
 		return nil, err
 	}
-	run := sim.Config{Sched: config, Scenario: scenario, Seed: c.Seed}
+	run := sim.Config{Sched: config, Scenario: scenario, Costs: costs, Seed: c.Seed}
 	if run.Rules, err = workload.RulesFor(c.Kernel); err != nil {
 		return nil, &FieldError{"kernel", err}
 	}
@@ -112,9 +138,6 @@ func NewSimulation(c *Cell) (*Simulation, error) {
 	if run.ShuffleTies, err = shuffleTies(c.TieBreak); err != nil {
 		return nil, &FieldError{"tie-break", err}
 	}
-	if run.Costs, err = costsOf(c, mach); err != nil {
-		return nil, &FieldError{"costs", err}
-	}
 	if run.Cgroups, err = cgroupSettings(c); err != nil {
 		return nil, err
 	}
@@ -122,7 +145,8 @@ func NewSimulation(c *Cell) (*Simulation, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Simulation{Benchmark: benchmark, sim: s}, nil
+	config.Prices = run.Costs.Sched
+	return &Simulation{Benchmark: benchmark, sim: s, config: config}, nil
 }
 
 func schedConfig(c *Cell, mach *machine.Machine) (sched.Config, error) {
@@ -165,6 +189,7 @@ func scenarioOf(c *Cell, mach *machine.Machine) (workload.Benchmark, *workload.S
 	if err != nil {
 		return nil, nil, &FieldError{"run", err}
 	}
+	pin(scenario, c.CPUs)
 	for i, job := range c.Background {
 		beside, err := backgroundScenario(job, shape)
 		if err != nil {
@@ -174,6 +199,15 @@ func scenarioOf(c *Cell, mach *machine.Machine) (workload.Benchmark, *workload.S
 	}
 	workload.AddNoiseOn(scenario, c.Seed, mach.Online().CPUs())
 	return benchmark, scenario, nil
+}
+
+// pin lets the tasks run on the given CPUs only, as taskset does; none: on all.
+func pin(scenario *workload.Scenario, cpus []int) {
+	for i := range scenario.Tasks {
+		if len(cpus) > 0 {
+			scenario.Tasks[i].Allowed, scenario.Tasks[i].StartCPU = cpus, cpus[0]
+		}
+	}
 }
 
 func backgroundScenario(job BackgroundJob, shape workload.Shape) (*workload.Scenario, error) {

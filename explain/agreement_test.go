@@ -73,13 +73,26 @@ var sharedFloors = map[string]floors{
 }
 
 func TestAgreementWithSharedCaptures(t *testing.T) {
-	path := sharedCaptures()
-	if path == "" {
+	result := sharedResult()
+	if result == nil {
 		t.Log("left out: neither $SCHEDLAB_SHARED nor ../shared holds captures")
 		return
 	}
-	checkFloors(t, explainAll(t, path, 2), sharedFloors)
+	checkFloors(t, result, sharedFloors)
 }
+
+// sharedResult explains all captures once for all tests, where there are any.
+var sharedResult = sync.OnceValue(func() *Result {
+	path := sharedCaptures()
+	if path == "" {
+		return nil
+	}
+	result, err := explainPath(path, 2)
+	if err != nil {
+		panic(err)
+	}
+	return result
+})
 
 func sharedCaptures() string {
 	for _, dir := range []string{os.Getenv("SCHEDLAB_SHARED"), filepath.Join("..", "..", "shared")} {

@@ -37,7 +37,7 @@ type ask struct {
 
 func (r *replay) onSelect(cpu int, c *cpuState, e *trace.Event) {
 	sel := e.Select()
-	if sel.Jiffies != trace.Unknown && !r.opts.IgnoreHidden {
+	if sel.Jiffies != trace.Unknown && !r.opts.IgnoreHidden && !r.bundle.Simulated {
 		r.f.SetJiffies(e.Time, sel.Jiffies)
 	}
 	q := sched.Question{Kind: kindOf(sel.Flags), Here: cpu, Prev: r.validCPU(int(sel.PrevCPU)), Interrupt: e.InInterrupt()}
@@ -153,7 +153,8 @@ func (r *replay) onSelectReturn(cpu int, c *cpuState, e *trace.Event) {
 	k.arrived = c.clock(e.Time)
 	switch c.ask.Kind {
 	case sched.KindWake:
-		if c.leaving = nil; chosen != c.ask.Prev {
+		c.leaving = nil
+		if chosen != c.ask.Prev && !r.bundle.Simulated { // a simulation moves it at once
 			c.leaving = k
 		} else {
 			r.f.Placed(&k.Task, cpu, chosen)

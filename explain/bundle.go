@@ -27,6 +27,10 @@ type Bundle struct {
 	Words    []string
 	Tunables []Tunable
 	Groups   []Group
+	// Simulated: schedlab wrote it and tells everything; see exact.go.
+	Simulated bool
+	HZ        int64            // of a simulation; 0: not told
+	Prices    map[string]int64 // of a simulation
 	// Notes says what was not recorded or not understood, and what that means.
 	Notes []string
 }
@@ -154,6 +158,9 @@ func (b *Bundle) readTunables() (version string, err error) {
 		switch {
 		case strings.HasPrefix(line, "Linux version "):
 			version = strings.TrimPrefix(line, "Linux version ")
+			if err := b.recogniseSimulation(version); err != nil {
+				return "", fmt.Errorf("%s: %w", path, err)
+			}
 		case isFeatureLine(line):
 			b.Words = strings.Fields(line)
 		default:
@@ -195,6 +202,9 @@ func (b *Bundle) setKernel(version string) error {
 		return fmt.Errorf("%s: which kernel was this? Put its /proc/version into tunables.txt, or name the folder above after it, such as 6.1", b.Dir)
 	}
 	b.Kernel = fmt.Sprintf("%d.%d", major, minor)
+	if b.Simulated {
+		return nil // it has told its profile
+	}
 	for _, p := range sched.Profiles() {
 		pMajor, pMinor, ok := parseVersion(p.Name)
 		if !ok || strings.Contains(p.Name, "-") {
@@ -227,6 +237,7 @@ func parseVersion(text string) (major, minor int, ok bool) {
 func (b *Bundle) Config(hz int64) sched.Config {
 	cfg := sched.NewConfig(b.Machine, b.Profile)
 	cfg.HZ = hz
+	b.setPrices(&cfg)
 	for _, word := range b.Words {
 		_ = cfg.SetFeature(word) // bits that no mechanism here depends on
 	}

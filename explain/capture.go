@@ -64,6 +64,8 @@ type Capture struct {
 	// order in which the kernel took them; when one thread is asked about, all of its decisions as well.
 	Kept []*Decision
 
+	Balance Balance
+
 	Events  int64
 	Skipped int64 // events of CPUs that the machine does not have
 	Unknown int64 // placements of which the task is not known
@@ -113,6 +115,9 @@ func Run(ctx context.Context, b *Bundle, opts Options) (*Capture, error) {
 	if err != nil {
 		return nil, err
 	}
+	if b.Simulated {
+		look.hz, look.turns, look.probes = b.HZ, false, true
+	}
 	if opts.HZ == 0 {
 		opts.HZ = look.hz
 	}
@@ -143,7 +148,7 @@ func Run(ctx context.Context, b *Bundle, opts Options) (*Capture, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", b.Trace, err)
 		}
-		if r.result.Events == 0 {
+		if r.result.Events == 0 && !b.Simulated {
 			r.begin(e.Time, &look)
 		}
 		r.result.Events++
@@ -155,15 +160,19 @@ func Run(ctx context.Context, b *Bundle, opts Options) (*Capture, error) {
 
 func newReplay(b *Bundle, opts Options, names *trace.Names) (*replay, error) {
 	cfg := b.Config(opts.HZ)
-	f, err := sched.NewFollower(cfg)
+	newFollower := sched.NewFollower
+	if b.Simulated {
+		newFollower = sched.NewExactFollower
+	}
+	f, err := newFollower(cfg)
 	if err != nil {
 		return nil, err
 	}
 	r := &replay{
 		bundle: b, opts: opts, f: f, features: cfg.Features, names: names,
-		tasks:    taskTable{byPID: map[int32]*task{}},
-		cpus:     make([]cpuState, b.Machine.NumCPUs()),
-		masks:    map[uint64]machine.CPUMask{},
+		tasks: taskTable{byPID: map[int32]*task{}},
+		cpus:  make([]cpuState, b.Machine.NumCPUs()),
+		masks: map[uint64]machine.CPUMask{}, freedApart: map[uint64]bool{},
 		firstCPU: b.Machine.Online().First(),
 		idleOf:   idleNumbersOf(b.Kernel),
 		result:   &Capture{Bundle: b, HZ: opts.HZ, Names: names},
@@ -204,6 +213,9 @@ func (r *replay) score(a *ask, chosen int, end int64) {
 // measureScan learns from the time between entry and return what a scan costs,
 // beside what every placement costs.
 func (r *replay) measureScan(a *ask, end int64) {
+	if r.bundle.Simulated {
+		return // its scans cost what its prices say
+	}
 	took := end - a.time
 	if r.leastPlacement == 0 || took < r.leastPlacement {
 		r.leastPlacement = took

@@ -5,5 +5,6 @@
 // on a model of that machine ([sched.Follower]). At each placement that the
 // kernel made it asks the model, in the state that the kernel saw, where it
 // would have placed the task; counts whether both agree; and follows the
-// kernel. What disagrees is sorted by cause: see cause.go.
+// kernel. What disagrees is sorted by cause: see cause.go. The same is done with
+// the kernel's balance passes and its verdicts on single tasks: see balance.go.
 package explain

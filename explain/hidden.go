@@ -24,6 +24,10 @@ func (r *replay) takeHidden(k *task, sel *trace.Select, kind sched.Kind) {
 		r.f.SetPolicy(&k.Task, sched.PolicyNormal)
 	}
 	r.setAllowed(k, sel.Allowed, sel.NAllowed)
+	if r.bundle.Simulated {
+		r.checkHidden(k, sel)
+		return
+	}
 	c := &r.cpus[r.validCPU(int(sel.PrevCPU))]
 	if sel.PrevLoad != trace.Unknown && !c.loadSet {
 		c.loadSet = true

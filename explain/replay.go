@@ -19,13 +19,17 @@ type replay struct {
 
 	turns    turns
 	firstCPU int
-	probes   bool // the recording has the probes sel and selr
+	probes   bool  // the recording has the probes sel and selr
+	lastWoke *task // of a simulation: woken by the event before, and not settled
+	lastFrom int   // by this CPU
+	judged   *task // of a simulation: weighed if it may be moved
 	idleOf   idleNumbers
 
 	groups         groupTable
-	leastPlacement int64 // ns, the shortest time from sel to selr so far
-	asked          int64 // placements begun
-	open           int   // placements between their sel and selr
+	freedApart     map[uint64]bool // affinities from which tasks are freed one by one: see learnAffinity
+	leastPlacement int64           // ns, the shortest time from sel to selr so far
+	asked          int64           // placements begun
+	open           int             // placements between their sel and selr
 	result         *Capture
 }
 
@@ -45,6 +49,7 @@ type cpuState struct {
 	loadSet   bool  // the root queue's load has its start value
 
 	turn cpuTurn
+	bal  cpuBalance
 }
 
 // step follows one event.
@@ -56,6 +61,10 @@ func (r *replay) step(e *trace.Event) {
 	r.f.Advance(e.Time)
 	cpu := int(e.CPU)
 	c := &r.cpus[cpu]
+	if r.bundle.Simulated {
+		r.stepExactly(cpu, c, e)
+		return
+	}
 	if r.turns.taken {
 		r.takeTurn(cpu, c, e)
 	}
@@ -64,6 +73,7 @@ func (r *replay) step(e *trace.Event) {
 		r.noteUnplaced(c.waking)
 		c.waking = nil
 	}
+	r.noteChange(cpu, e.Kind)
 	if c.leaving != nil && e.Kind != trace.KindMigrate {
 		r.f.Placed(&c.leaving.Task, cpu, c.ask.chosen) // its move was not recorded
 		c.leaving = nil
@@ -95,8 +105,12 @@ func (r *replay) step(e *trace.Event) {
 		if c.newidle {
 			r.f.NewidleCost(cpu, e.Time-c.newidleAt)
 		}
+		r.endPass(c, e)
 	case trace.KindCanMigrate:
 		r.onCanMigrate(e.CanMigrate())
+		r.beginVerdict(c, e.CanMigrate())
+	case trace.KindCanMigrateReturn:
+		r.endVerdict(c, e)
 	case trace.KindAttach:
 		r.onAttach(e.Attach(), cpu)
 	case trace.KindThrottle:
@@ -253,6 +267,7 @@ func (r *replay) onMigrate(cpu int, c *cpuState, m trace.Migration) {
 		r.f.Placed(&k.Task, cpu, r.validCPU(int(m.To)))
 		return
 	}
+	c.notePulled(k, m)
 	k.arrived = c.clock(r.f.Now())
 	r.f.MovedInPlace(&k.Task, r.validCPU(int(m.To)))
 	k.fresh = false
@@ -323,6 +338,7 @@ func (r *replay) onBalance(cpu int, c *cpuState, b trace.Balance) {
 		r.f.StillTicking(cpu)
 	}
 	r.f.Pass(dst, int(b.Span), idle)
+	r.beginPass(c, r.f.Now(), b, idle)
 }
 
 // idleNumbers is a kernel's numbering of idle types, which changed in v6.7.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -36,12 +37,13 @@ func (r *Result) total() *summary {
 
 // summary is the sum over some captures.
 type summary struct {
-	byKind [3]Count
-	plain  Count
-	prev   int64
-	random float64
-	hidden HiddenCounts
-	causes [numCauses]int64
+	byKind  [3]Count
+	plain   Count
+	prev    int64
+	random  float64
+	hidden  HiddenCounts
+	causes  [numCauses]int64
+	balance Balance
 }
 
 func newSummary() *summary { return &summary{} }
@@ -59,6 +61,7 @@ func (s *summary) add(c *Explained) {
 	for i, n := range c.Causes {
 		s.causes[i] += n
 	}
+	s.balance.plus(&c.Balance)
 }
 
 func (c *Count) plus(o Count) {
@@ -109,6 +112,9 @@ func (r *Result) WriteText(w io.Writer) error {
 	b.WriteString("\nplain: agreement when the recorded hidden state is ignored; flips, recent, load: how often the\n" +
 		"rebuilt wakee_flips and recent_used_cpu equal the recorded ones and loads are within 2 %.\n")
 	total.writeCauses(&b)
+	if err := r.writeBalance(&b); err != nil {
+		return err
+	}
 	r.writeNotes(&b)
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -229,6 +235,7 @@ type sumJSON struct {
 	PlainAgreement *float64         `json:"plain_agreement"`
 	Hidden         hiddenJSON       `json:"hidden"`
 	Causes         map[string]int64 `json:"causes"`
+	Balance        balanceJSON      `json:"balance"`
 }
 
 type hiddenJSON struct {
@@ -256,7 +263,7 @@ func (s *summary) json() sumJSON {
 		Decisions: all.Decisions, Agree: all.Agree, Agreement: all.Share(),
 		ByKind: kindsJSON{s.byKind[sched.KindWake], s.byKind[sched.KindFork], s.byKind[sched.KindExec]},
 		Hidden: hiddenJSON{s.hidden.Flips, s.hidden.Recent, s.hidden.Load, s.hidden.CPULoad},
-		Causes: map[string]int64{},
+		Causes: map[string]int64{}, Balance: s.balance.json(),
 	}
 	if all.Decisions > 0 {
 		out.BaselinePrev = float64(s.prev) / float64(all.Decisions)
@@ -293,7 +300,7 @@ var csvHeader = []string{
 // WriteCSV prints one line a capture.
 func (r *Result) WriteCSV(w io.Writer) error {
 	cw := csv.NewWriter(w)
-	if err := cw.Write(csvHeader); err != nil {
+	if err := cw.Write(append(slices.Clip(csvHeader), balanceColumns...)); err != nil {
 		return err
 	}
 	for _, c := range r.Captures {
@@ -322,5 +329,7 @@ func (s *summary) csvRecord(b *Bundle) []string {
 		add(k)
 	}
 	add(s.plain)
-	return append(record, share(float64(s.prev)), share(s.random))
+	record = append(record, share(float64(s.prev)), share(s.random))
+	balance := s.balance.Total()
+	return append(record, balance.csvFields()...)
 }

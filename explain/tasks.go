@@ -31,6 +31,7 @@ type task struct {
 	// knowing whom the task, or its parent, had woken before.
 	doubtful bool
 	mask     uint64 // affinity as last recorded; 0: never
+	boundTo  uint64 // affinity that it is supposed to have lost; 0: nothing is supposed
 }
 
 // taskTable finds tasks by PID. PIDs are used again: a fork replaces the task

@@ -96,7 +96,7 @@ func (s *Scheduler) ActiveBalance(now int64, cpu int) {
 	}
 	src.activeBalance = false
 	s.enterBalancing(src)
-	s.putCurrent(src)
+	s.interruptCurrent(src)
 	if src.nr > 0 {
 		s.pushOne(src, &s.rqs[src.pushCPU])
 	}

@@ -261,7 +261,7 @@ func (s *Scheduler) rebalance(rq *runqueue, idle IdleType) {
 		}
 	}
 	if decayed {
-		rq.maxIdleBalanceCost = max(s.tun.MigrationCost, totalCost)
+		s.setMaxIdleBalanceCost(rq, max(s.tun.MigrationCost, totalCost))
 	}
 	if bounded {
 		s.setNextBalance(rq, next, idle)
@@ -364,6 +364,7 @@ type passResult struct {
 // whatever kind of balancing, goes through here and through closePass.
 func (s *Scheduler) balancePass(rq *runqueue, d *Domain, idle IdleType) passResult {
 	env := s.beginPass(rq, d, idle)
+	s.observePass(env)
 	d.balanced.Passes[idle]++
 	res, again := s.tryPull(env)
 	for again {
@@ -376,6 +377,7 @@ func (s *Scheduler) balancePass(rq *runqueue, d *Domain, idle IdleType) passResu
 	if env.has(envLocked) {
 		s.unlockSerialized(d)
 	}
+	s.observePassEnd(env, res.moved)
 	return res
 }
 

@@ -146,6 +146,7 @@ func (t *Task) isBuddy() bool { return t.se.cfs.next == &t.se || t.se.cfs.last =
 func (s *Scheduler) consider(env *balanceEnv, t *Task) migrateVerdict {
 	s.work.TasksExamined++
 	v := s.canMigrate(env, t)
+	s.observeJudgement(env, t, v)
 	switch v {
 	case migrateThrottled, migrateDelayed, migrateIneligible, migrateKthread, migrateIdleClass, migrateLastNormal:
 	case migratePinned:
@@ -317,5 +318,8 @@ func (s *Scheduler) attachTasks(env *balanceEnv) {
 
 func (s *Scheduler) attachTask(dst *runqueue, t *Task) {
 	s.activateTask(dst, t, 0)
+	if s.observer != nil {
+		s.observer.Arrives(t)
+	}
 	s.checkPreempt(dst, t, false)
 }

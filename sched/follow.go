@@ -22,6 +22,7 @@ import (
 type Follower struct {
 	s        *Scheduler
 	manual   bool  // the driver calls Tick
+	exact    bool  // see followexact.go
 	nextTick int64 // ns
 	tickNS   int64
 	// offset is when jiffy 0 would have begun, in ns; known after SetJiffies.

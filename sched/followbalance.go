@@ -36,6 +36,9 @@ func (f *Follower) Newidle(cpu int) {
 // Pass follows a balance pass for cpu over its domain of span CPUs.
 func (f *Follower) Pass(cpu, span int, idle IdleType) {
 	s := f.s
+	if s.profile.Balance.busierAmongEquals == nil {
+		return // v4.14: its passes leave nothing behind
+	}
 	rq := &s.rqs[cpu]
 	d := rq.sd
 	for d != nil && d.SpanWeight != span {

@@ -52,6 +52,10 @@ func (f *Follower) enterIdle(rq *runqueue) {
 	if rq.nr > 0 {
 		f.hideRunnable(rq)
 	}
+	if f.exact {
+		f.enterIdleExactly(rq)
+		return
+	}
 	if !f.stamped.Has(int(rq.cpu)) {
 		rq.idleStamp = s.now
 	}

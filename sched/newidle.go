@@ -41,6 +41,9 @@ func shorterThanLowestDomain(_ *Scheduler, rq *runqueue) bool {
 // so the kernel's −1 for them does not either.
 func (s *Scheduler) newidleBalance(rq *runqueue) int {
 	rules := &s.profile.Balance.newidle
+	if s.observer != nil {
+		s.observer.LooksForWork(int(rq.cpu))
+	}
 	if rules.seesPending && rq.wakePending {
 		return 0
 	}
@@ -109,7 +112,7 @@ func (s *Scheduler) searchDomains(rq *runqueue, next int64) (pulled int, _ int64
 			break
 		}
 	}
-	rq.maxIdleBalanceCost = max(rq.maxIdleBalanceCost, spent)
+	s.setMaxIdleBalanceCost(rq, max(rq.maxIdleBalanceCost, spent))
 	if pulled == 0 && rq.cfs.h > 0 {
 		pulled = 1
 	}

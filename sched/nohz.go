@@ -302,6 +302,9 @@ func (s *Scheduler) updateNohzStats(rq *runqueue, force bool) bool {
 // decayBlocked brings a CPU's averages up to now and notes when nothing is
 // left to decay.
 func (s *Scheduler) decayBlocked(rq *runqueue) {
+	if s.observer != nil {
+		s.observer.Decays(int(rq.cpu))
+	}
 	s.updateBlockedAverages(rq)
 	if !rq.hasBlockedLoad() {
 		rq.nohz.hasBlocked = false

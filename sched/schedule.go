@@ -42,6 +42,9 @@ func (s *Scheduler) Schedule(now int64, cpu int, block bool) *Task {
 	} else {
 		s.refreshIdle(rq)
 	}
+	if s.observer != nil {
+		s.observer.Scheduled(cpu, prev, next, block)
+	}
 	return next
 }
 
@@ -133,6 +136,14 @@ func (s *Scheduler) putCurrent(rq *runqueue) {
 	rq.depart(rq.curr, s.now)
 	rq.curr = nil
 	s.refreshIdle(rq)
+}
+
+// interruptCurrent is the migration thread taking the CPU.
+func (s *Scheduler) interruptCurrent(rq *runqueue) {
+	if s.observer != nil {
+		s.observer.Interrupted(int(rq.cpu), rq.curr)
+	}
+	s.putCurrent(rq)
 }
 
 // Yield is sched_yield: the running task of cpu steps back behind the next

@@ -52,6 +52,7 @@ type Scheduler struct {
 	driver        Driver
 	custom        PlacementRule
 	dice          func() uint32
+	observer      Observer // nil: nobody looks
 
 	now        int64 // ns
 	jiffies    int64

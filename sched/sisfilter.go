@@ -73,6 +73,9 @@ func (s *Scheduler) updateOverloaded(rq *runqueue) {
 		m.Count--
 	}
 	rq.overloaded = overloaded
+	if s.observer != nil {
+		s.observer.OverloadChanged(int(rq.cpu), overloaded)
+	}
 }
 
 // noteMoved looks for a change on a CPU whose tasks balancing has moved.

@@ -97,6 +97,9 @@ func (s *Scheduler) finishWakeup(rq *runqueue, t *Task, migrated bool) {
 		flags |= enqueueMigrated
 	}
 	s.activateTask(rq, t, flags)
+	if s.observer != nil {
+		s.observer.Queued(t, false)
+	}
 	s.checkPreempt(rq, t, false)
 	s.endIdlePeriod(rq)
 }
@@ -146,6 +149,9 @@ func (s *Scheduler) activateNew(t *Task, cpu int) {
 	s.initNewTask(t)
 	rq := &s.rqs[cpu]
 	s.activateTask(rq, t, 0)
+	if s.observer != nil {
+		s.observer.Queued(t, true)
+	}
 	s.checkPreempt(rq, t, true)
 }
 
@@ -301,6 +307,9 @@ func (s *Scheduler) knowsSchedIdle() bool { return !s.profile.RunnableLoad }
 // relative to the queue it leaves and its load is removed there later; one
 // that the balancer has just dequeued takes its load along.
 func (s *Scheduler) setTaskCPU(t *Task, cpu int) {
+	if s.observer != nil {
+		s.observer.Moves(t, cpu)
+	}
 	se := &t.se
 	if t.moving {
 		s.detachForMove(se)
@@ -332,7 +341,7 @@ func (s *Scheduler) MigrateRunning(now int64, cpu, to int) {
 	if t == nil || to == cpu {
 		return
 	}
-	s.putCurrent(rq)
+	s.interruptCurrent(rq)
 	s.moveQueued(rq, t, to)
 	s.resched(rq)
 }
@@ -361,5 +370,8 @@ func (s *Scheduler) moveQueued(rq *runqueue, t *Task, to int) {
 	dst := &s.rqs[to]
 	s.work.RemoteLocks++
 	s.activateTask(dst, t, 0)
+	if s.observer != nil {
+		s.observer.Arrives(t)
+	}
 	s.checkPreempt(dst, t, false)
 }

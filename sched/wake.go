@@ -31,6 +31,9 @@ func (s *Scheduler) selectCPU(t *Task, prev, here int, kind Kind, sync bool) int
 	p := &s.scratch.request
 	*p = Placement{Task: t, Prev: prev, Here: here, Kind: kind, Sync: sync}
 	s.beginDecision(p)
+	if s.observer != nil {
+		s.observer.PlacementBegins(p)
+	}
 	var cpu int
 	switch {
 	case t.nAllowed <= 1:
@@ -42,6 +45,9 @@ func (s *Scheduler) selectCPU(t *Task, prev, here int, kind Kind, sync bool) int
 	}
 	cpu = s.legalCPU(t, cpu)
 	s.endDecision(cpu)
+	if s.observer != nil {
+		s.observer.PlacementEnds(p, cpu)
+	}
 	return cpu
 }
 

@@ -23,6 +23,7 @@ type Costs struct {
 
 	SwitchProcess, SwitchThread, SwitchIdle int64 // schedule and switch: other address space, same, from or to idle
 	Wakeup                                  int64 // try_to_wake_up without the placement search
+	WakeLines                               int64 // lines of task and run queue that a wakeup fetches from where the task ran (a count)
 	QueueLockHold                           int64 // a run-queue lock held by a wakeup or switch
 	IPISend, IPIDeliver, IPIHandle          int64
 	Tick, TimerInterrupt                    int64
@@ -31,13 +32,18 @@ type Costs struct {
 	Syscall              int64
 	PipeWrite, PipeRead  int64
 	UnixSend, UnixRecv   int64
+	UnixHold             int64 // of a socket call: with the socket's lock held
+	UnixLines            int64 // contended cache lines of one socket call (a count)
 	Poll                 int64
 	FutexWake, FutexWait int64 // the calls, without the wakeups and the switch
 	Atomic               int64 // one atomic operation on a line that is at hand
 	ClockRead            int64
 	CopyPerKiB           int64
 	NewPage              int64
-	LockLines            int64 // contended cache lines of one channel operation (a count)
+	LockLines            int64 // contended cache lines of one pipe call (a count)
+	PipeMemoryLines      int64 // lines that a pipe call touches of a message's memory (a count)
+	UnixMemoryLines      int64 // the same of a socket call: header, data, fragment table
+	LineMemory           int64 // one line from memory instead of a cache
 	LineLLC, LineRemote  int64 // one line moved between cores of an LLC, and between LLCs
 	ForkProcess          int64
 	ForkThread           int64
@@ -81,6 +87,7 @@ var costFields = []costField{
 	{"switch_thread", "ns", func(c *Costs) *int64 { return &c.SwitchThread }},
 	{"switch_idle", "ns", func(c *Costs) *int64 { return &c.SwitchIdle }},
 	{"wakeup", "ns", func(c *Costs) *int64 { return &c.Wakeup }},
+	{"wake_lines", "lines", func(c *Costs) *int64 { return &c.WakeLines }},
 	{"queue_lock_hold", "ns", func(c *Costs) *int64 { return &c.QueueLockHold }},
 	{"ipi_send", "ns", func(c *Costs) *int64 { return &c.IPISend }},
 	{"ipi_deliver", "ns", func(c *Costs) *int64 { return &c.IPIDeliver }},
@@ -93,6 +100,8 @@ var costFields = []costField{
 	{"pipe_read", "ns", func(c *Costs) *int64 { return &c.PipeRead }},
 	{"unix_send", "ns", func(c *Costs) *int64 { return &c.UnixSend }},
 	{"unix_recv", "ns", func(c *Costs) *int64 { return &c.UnixRecv }},
+	{"unix_hold", "ns", func(c *Costs) *int64 { return &c.UnixHold }},
+	{"unix_lines", "lines", func(c *Costs) *int64 { return &c.UnixLines }},
 	{"poll", "ns", func(c *Costs) *int64 { return &c.Poll }},
 	{"futex_wake", "ns", func(c *Costs) *int64 { return &c.FutexWake }},
 	{"futex_wait", "ns", func(c *Costs) *int64 { return &c.FutexWait }},
@@ -101,6 +110,9 @@ var costFields = []costField{
 	{"copy_per_kib", "ns/KiB", func(c *Costs) *int64 { return &c.CopyPerKiB }},
 	{"new_page", "ns", func(c *Costs) *int64 { return &c.NewPage }},
 	{"lock_lines", "lines", func(c *Costs) *int64 { return &c.LockLines }},
+	{"pipe_memory_lines", "lines", func(c *Costs) *int64 { return &c.PipeMemoryLines }},
+	{"unix_memory_lines", "lines", func(c *Costs) *int64 { return &c.UnixMemoryLines }},
+	{"line_memory", "ns", func(c *Costs) *int64 { return &c.LineMemory }},
 	{"line_llc", "ns", func(c *Costs) *int64 { return &c.LineLLC }},
 	{"line_remote", "ns", func(c *Costs) *int64 { return &c.LineRemote }},
 	{"fork_process", "ns", func(c *Costs) *int64 { return &c.ForkProcess }},

@@ -60,13 +60,15 @@ func (m *Sim) beginTransfer(c *cpu, t *task, in *workload.Instr) int64 {
 		t.left = in.N
 	}
 	cost := m.channelCost(st, in, t)
-	start := m.now + c.debt
-	if st.freeAt > start {
-		cost += st.freeAt - start
+	if in.Op != workload.OpPoll {
+		cost += m.spill.of(st.memoryLines * m.costs.LineMemory)
 	}
-	st.freeAt = start + cost
+	arrival := m.now + c.debt
+	entry := max(arrival, st.freeAt)
+	st.freeAt = entry + min(cost, st.hold)
+	cost += entry - arrival
 	if st.lastCPU != c.id && st.lastCPU >= 0 {
-		cost += m.costs.LockLines * m.lineCost(c.id, st.lastCPU)
+		cost += st.lines * m.lineCost(c.id, st.lastCPU)
 	}
 	return cost
 }
@@ -144,6 +146,7 @@ func (m *Sim) complete(c *cpu, t *task) (blocks bool) {
 func (m *Sim) completeTransfer(c *cpu, t *task, in *workload.Instr) (blocks bool) {
 	st := &m.channels[in.Chan]
 	out := &m.out
+	m.spill.queued -= st.ch.Memory()
 	switch in.Op {
 	case workload.OpWrite:
 		st.ch.Write(t.id, int32(t.left), t.resumed, out)
@@ -152,6 +155,7 @@ func (m *Sim) completeTransfer(c *cpu, t *task, in *workload.Instr) (blocks bool
 	default:
 		st.ch.Poll(t.id, t.resumed, out)
 	}
+	m.spill.queued += st.ch.Memory()
 	st.lastCPU = c.id
 	c.debt += int64(out.NewPages) * m.costs.NewPage
 	t.left -= int64(out.Moved)
@@ -198,6 +202,9 @@ func (m *Sim) fork(c *cpu, parent, child *task) {
 	parent.children = append(parent.children, child)
 	child.started = true
 	child.wokenAt = m.now
+	if m.rec != nil {
+		m.rec.born(int(c.id), parent.sched, child.sched)
+	}
 	m.sched.Fork(m.now, int(c.id), parent.sched, child.sched)
 	m.chargeWork(c)
 }
@@ -206,6 +213,9 @@ func (m *Sim) fork(c *cpu, parent, child *task) {
 // sync hint, by a thread through its join futex without (ipc-and-benchmarks.md 0.2).
 func (m *Sim) exit(c *cpu, t *task) {
 	t.exited = true
+	if m.rec != nil {
+		m.rec.exits(int(c.id), t.sched)
+	}
 	if !t.background {
 		m.foreground--
 	}
@@ -225,6 +235,9 @@ func (m *Sim) exit(c *cpu, t *task) {
 func (m *Sim) wake(c *cpu, t *task, sync bool) {
 	t.wokenAt = m.now
 	c.debt += m.costs.Wakeup
+	if t.lastCPU >= 0 {
+		c.debt += m.costs.WakeLines * m.lineCost(c.id, t.lastCPU)
+	}
 	cpu := m.sched.Wake(m.now, int(c.id), t.sched, sync)
 	m.lockQueue(c, cpu)
 	m.chargeWork(c)

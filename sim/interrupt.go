@@ -1,5 +1,7 @@
 package sim
 
+import "github.com/schedlab/schedlab/trace"
+
 // timer wakes a task that sleeps: anywhere between soft and hard, at the
 // first timer interrupt of its CPU after soft (ipc-and-benchmarks.md 5).
 type timer struct {
@@ -69,7 +71,9 @@ func (m *Sim) fireTimers(c *cpu) {
 		}
 		tm.task.pc++
 		m.sched.InInterrupt(true)
+		context := m.enter(trace.ContextHardIRQ)
 		m.wake(c, tm.task, false)
+		m.leave(context)
 		m.sched.InInterrupt(false)
 	}
 	c.timers = kept
@@ -83,12 +87,16 @@ func (m *Sim) tick(c *cpu) {
 	if len(c.timers) > 0 {
 		m.fireTimers(c) // the tick is a timer interrupt too
 	}
+	context := m.enter(trace.ContextHardIRQ)
+	if m.rec != nil {
+		m.rec.tick(int(c.id))
+	}
 	m.sched.Tick(m.now, int(c.id))
+	m.leave(context)
 	m.chargeWork(c)
 	if c.softirq {
 		c.softirq = false
-		m.sched.BalanceSoftirq(m.now, int(c.id))
-		m.chargeWork(c)
+		m.balanceSoftirq(c)
 	}
 	c.nextTick = m.nextTickAfter(m.now)
 	if c.task == nil && !c.needResched {
@@ -96,6 +104,26 @@ func (m *Sim) tick(c *cpu) {
 		m.chargeWork(c)
 		c.nextTick = never
 	}
+}
+
+func (m *Sim) balanceSoftirq(c *cpu) {
+	context := m.enter(trace.ContextSoftIRQ)
+	if m.rec != nil {
+		m.rec.softirq(int(c.id))
+	}
+	m.sched.BalanceSoftirq(m.now, int(c.id))
+	m.leave(context)
+	m.chargeWork(c)
+}
+
+// nohzBalance balances for all CPUs without a tick, as a kick has asked.
+func (m *Sim) nohzBalance(c *cpu) {
+	context := m.enter(trace.ContextSoftIRQ)
+	if m.rec != nil {
+		m.rec.softirq(int(c.id))
+	}
+	m.sched.NohzBalance(m.now, int(c.id))
+	m.leave(context)
 }
 
 func (m *Sim) nextTickAfter(now int64) int64 { return m.tickTime(m.jiffies(now) + 1) }
@@ -109,11 +137,13 @@ func (m *Sim) receiveIPI(c *cpu) {
 	c.ipiAt = never
 	c.debt += m.costs.IPIHandle
 	if m.sched.WakeListPending(int(c.id)) {
+		context := m.enter(trace.ContextHardIRQ)
 		m.sched.HandleWakeList(m.now, int(c.id))
+		m.leave(context)
 	}
 	if c.nohzKick {
 		c.nohzKick = false
-		m.sched.NohzBalance(m.now, int(c.id))
+		m.nohzBalance(c)
 	}
 	m.chargeWork(c)
 	if c.stopper {

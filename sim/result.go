@@ -81,6 +81,9 @@ func (m *Sim) sampleConservation() {
 // [Sim.Run].
 func (m *Sim) SampleCounters(every int64) { m.countersEvery, m.countersAt = every, every }
 
+// Counters returns the scheduler's counters as they are now.
+func (m *Sim) Counters() *sched.Snapshot { return m.sched.Snapshot(m.now) }
+
 // sampleCounters copies the scheduler's counters when an interval is over. It
 // is called at ticks: while no CPU ticks no counter changes.
 func (m *Sim) sampleCounters() {

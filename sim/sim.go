@@ -67,19 +67,22 @@ type Sim struct {
 	hz         int64
 	check      bool
 
-	now      int64
-	acting   *cpu // the CPU whose event is being handled
-	queue    *eventQueue
-	cpus     []cpu
-	places   []place
-	online   int
-	tasks    []task
-	taskSlab []sched.Task
-	channels []channelState
-	syncs    *workload.Syncs
-	objects  []objectState
-	groups   map[string]*sched.TaskGroup
-	out      workload.Outcome
+	now       int64
+	acting    *cpu // the CPU whose event is being handled
+	queue     *eventQueue
+	cpus      []cpu
+	places    []place
+	online    int
+	tasks     []task
+	taskSlab  []sched.Task
+	channels  []channelState
+	spill     spill
+	syncs     *workload.Syncs
+	objects   []objectState
+	groups    map[string]*sched.TaskGroup
+	groupList []*sched.TaskGroup
+	weights   map[string]int64 // cpu.weight of groups that have had it set
+	out       workload.Outcome
 
 	queueFree  []int64 // when each run-queue lock is free again
 	marks      []int64
@@ -94,6 +97,10 @@ type Sim struct {
 
 	countersEvery, countersAt int64
 
+	profile string    // the kernel's name
+	comms   []string  // names of tasks, by task
+	rec     *recorder // nil: nobody records
+
 	result Result
 }
 
@@ -101,6 +108,9 @@ type Sim struct {
 type channelState struct {
 	ch                  *workload.Channel
 	writeCost, readCost int64
+	hold                int64 // how long a call keeps others out
+	lines               int64 // that a call finds where the last one left them
+	memoryLines         int64 // that a call touches of a message's memory
 	freeAt              int64
 	lastCPU             int32
 }
@@ -119,11 +129,14 @@ func New(cfg Config) (*Sim, error) {
 	m := &Sim{
 		costs: cfg.Costs, preemption: cfg.Preemption, hz: cfg.Sched.HZ, check: cfg.Check || alwaysCheck,
 		limit: sc.TimeLimit, result: newResult(), rules: cfg.Rules, groups: map[string]*sched.TaskGroup{},
+		weights: map[string]int64{},
+		profile: cfg.Sched.Profile.Name,
 	}
 	if m.limit == 0 {
 		m.limit = never
 	}
 	m.pause = m.limit
+	m.spill = newSpill(cfg.Sched.Machine)
 	m.buildCPUs(cfg.Sched.Machine, tieOrder(&cfg))
 	s, err := sched.New(cfg.Sched, driver{m})
 	if err != nil {
@@ -186,6 +199,7 @@ func (m *Sim) buildGroups(settings []CgroupSetting) error {
 		switch set.File {
 		case "cpu.weight":
 			err = m.sched.SetWeight(g, set.Value)
+			m.weights[g.Name()] = set.Value
 		case "cpu.idle":
 			if set.Value != 0 && set.Value != 1 {
 				return fmt.Errorf("cpu.idle of %s must be 0 or 1, not %d", set.Path, set.Value)
@@ -213,6 +227,7 @@ func (m *Sim) group(path string) *sched.TaskGroup {
 	parent := m.group(path[:strings.LastIndexByte(path, '/')])
 	g := m.sched.NewGroup(parent, path)
 	m.groups[path] = g
+	m.groupList = append(m.groupList, g)
 	return g
 }
 
@@ -220,8 +235,10 @@ func (m *Sim) buildChannels(sc *workload.Scenario, rules workload.Rules) {
 	set := workload.NewChannels(sc, rules)
 	m.channels = make([]channelState, set.Len())
 	for i := range m.channels {
-		st := channelState{ch: set.At(int32(i)), lastCPU: -1, writeCost: m.costs.PipeWrite, readCost: m.costs.PipeRead}
+		st := channelState{ch: set.At(int32(i)), lastCPU: -1, hold: never, lines: m.costs.LockLines, memoryLines: m.costs.PipeMemoryLines,
+			writeCost: m.costs.PipeWrite, readCost: m.costs.PipeRead} // a pipe's mutex covers the whole call
 		if sc.Channels[i].Kind == workload.UnixStream {
+			st.hold, st.lines, st.memoryLines = m.costs.UnixHold, m.costs.UnixLines, m.costs.UnixMemoryLines
 			st.writeCost, st.readCost = m.costs.UnixSend, m.costs.UnixRecv
 		}
 		m.channels[i] = st
@@ -235,6 +252,7 @@ func (m *Sim) buildTasks(sc *workload.Scenario, seed uint64) {
 	for i := range m.marks {
 		m.marks[i] = -1
 	}
+	m.comms = make([]string, len(sc.Tasks))
 	forkCounts := make([]int32, len(sc.Tasks))
 	spaces := addressSpaces(m.sched, sc.Tasks)
 	for i := range sc.Tasks {
@@ -248,6 +266,7 @@ func (m *Sim) buildTasks(sc *workload.Scenario, seed uint64) {
 		if t.prog.Random() {
 			t.rng = rand.New(rand.NewPCG(seed, uint64(i)+2)) // stream 1 is the tie order
 		}
+		m.comms[i] = commOf(spec.Name)
 		if !t.background {
 			m.foreground++
 		}
@@ -259,6 +278,14 @@ func (m *Sim) buildTasks(sc *workload.Scenario, seed uint64) {
 		m.sched.InitTask(t.sched, schedSpec)
 	}
 	m.buildChildLists(forkCounts)
+}
+
+// commOf cuts a name to what the kernel keeps of it.
+func commOf(name string) string {
+	if name == "" {
+		name = "task"
+	}
+	return name[:min(len(name), 15)]
 }
 
 // buildChildLists gives every task room for its children, so that forking
@@ -320,6 +347,9 @@ func (m *Sim) Run(ctx context.Context) (*Result, error) {
 			}
 		}
 	}
+	if err := m.recordError(); err != nil {
+		return nil, err
+	}
 	return m.finish(), nil
 }
 
@@ -339,6 +369,9 @@ func (m *Sim) start() {
 		t.started = true
 		c := &m.cpus[t.sched.CPU()]
 		m.acting = c
+		if m.rec != nil {
+			m.rec.born(int(c.id), nil, t.sched)
+		}
 		m.sched.Start(0, t.sched, int(c.id))
 		c.ipiAt = 0
 		m.requeue(c)

@@ -126,3 +126,20 @@ func (s SIS) Figures() []SISFigure {
 		ratio("SIS Recent Success Rate", s.RecentSuccessRate()),
 	}
 }
+
+// tableRatios are the ratios that documents print below their tables.
+var tableRatios = map[string]bool{
+	"SIS Search Efficiency": true, "SIS Domain Search Eff": true,
+	"SIS Fast Success Rate": true, "SIS Success Rate": true,
+}
+
+// Ratios lists the four ratios that documents print below their tables.
+func (s SIS) Ratios() []SISFigure {
+	var ratios []SISFigure
+	for _, f := range s.Figures() {
+		if tableRatios[f.Name] {
+			ratios = append(ratios, f)
+		}
+	}
+	return ratios
+}

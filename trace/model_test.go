@@ -192,6 +192,13 @@ func builtEvents(names *Names) []Event {
 		e.SetCanMigrate(CanMigrate{PID: 9, From: 1, To: 2, Imbalance: 3519, Type: 1, Load: 1023, Util: 968})
 	})
 	add(KindCanMigrateReturn, func(e *Event) { e.SetReturn(1) })
+	for _, kind := range []Kind{KindDecay, KindNewidle, KindIdleAgain} {
+		add(kind, func(e *Event) { e.SetPlace(3) })
+	}
+	add(KindArrive, func(e *Event) { e.SetArrival(Arrival{PID: 9, CPU: 3}) })
+	add(KindOverload, func(e *Event) { e.SetOverload(Overload{CPU: 3, On: true}) })
+	add(KindIdleCost, func(e *Event) { e.SetIdleCost(IdleCost{CPU: 3, Cost: 500_000}) })
+	add(KindPolicy, func(e *Event) { e.SetPolicy(Policy{PID: 9, Number: 5}) })
 	add(KindLost, func(e *Event) { e.SetLost(12) })
 	add(KindOther, func(e *Event) {
 		e.Name = names.Intern("cpu_idle")

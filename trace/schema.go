@@ -30,6 +30,13 @@ const (
 	KindBalanceReturn                // lbr: its return
 	KindCanMigrate                   // cm: entry of can_migrate_task
 	KindCanMigrateReturn             // cmr: its return
+	KindDecay                        // decay: a CPU's blocked load is brought up to date (simulations only)
+	KindIdleCost                     // idlecost: the bound of a CPU's avg_idle changes (simulations only)
+	KindArrive                       // arrive: a task that was moved waits on its new CPU (simulations only)
+	KindOverload                     // overload: a CPU enters or leaves the overload mask of a patch (simulations only)
+	KindNewidle                      // newidle: a CPU without work starts to look for some (simulations only)
+	KindIdleAgain                    // idleagain: an idle CPU looked for work in vain (simulations only)
+	KindPolicy                       // policy: a task's scheduling policy (simulations only)
 	KindLost                         // events were lost here: not an event of the kernel
 	numKinds
 )
@@ -200,6 +207,13 @@ var schemas = [numKinds]schema{
 		{name: "util", optional: true},
 	}},
 	KindCanMigrateReturn: {event: "cmr", fields: []field{{name: "ret"}}},
+	KindDecay:            {event: "decay", fields: []field{{name: "cpu"}}},
+	KindIdleCost:         {event: "idlecost", fields: []field{{name: "cpu"}, {name: "ns"}}},
+	KindArrive:           {event: "arrive", fields: []field{{name: "pid"}, {name: "cpu"}}},
+	KindOverload:         {event: "overload", fields: []field{{name: "cpu"}, {name: "on"}}},
+	KindNewidle:          {event: "newidle", fields: []field{{name: "cpu"}}},
+	KindIdleAgain:        {event: "idleagain", fields: []field{{name: "cpu"}}},
+	KindPolicy:           {event: "policy", fields: []field{{name: "pid"}, {name: "policy"}}},
 }
 
 var queueFields = []field{{name: "cfs", typ: fieldHex}, {name: "cpu"}}

@@ -113,6 +113,15 @@ func (c *Channel) Poll(t TaskID, _ bool, out *Outcome) {
 	out.Blocked = true
 }
 
+// Memory is how many bytes of memory hold what waits in the channel: pages of
+// a pipe, true sizes of a socket's messages.
+func (c *Channel) Memory() int64 {
+	if c.variant == unixSocket {
+		return int64(c.unix.wmem)
+	}
+	return int64(c.pipe.used) * pageSize
+}
+
 // Readable reports whether a read would return at once.
 func (c *Channel) Readable() bool {
 	if c.variant == unixSocket {

@@ -19,6 +19,7 @@ var layers = map[string]layer{
 	"internal/suggest": {},
 	"internal/arch":    {},
 	"published":        {},
+	"experiments":      {},
 
 	"machine":  {foreign: []string{"github.com/goccy/go-yaml"}},
 	"workload": {},
@@ -27,18 +28,21 @@ var layers = map[string]layer{
 
 	"sched": {own: []string{"machine"}},
 	"sim": {
-		own:     []string{"internal/suggest", "machine", "sched", "workload"},
+		own:     []string{"internal/suggest", "machine", "sched", "trace", "workload"},
 		foreign: []string{"github.com/HdrHistogram/hdrhistogram-go"},
 	},
 	"experiment": {
-		own:     []string{"internal/suggest", "machine", "published", "sched", "sim", "stats", "workload"},
+		own:     []string{"internal/suggest", "machine", "published", "sched", "sim", "stats", "trace", "workload"},
 		foreign: []string{"github.com/goccy/go-yaml"},
 	},
-	"explain": {own: []string{"machine", "sched", "trace"}},
-	"report":  {own: []string{"machine", "sched", "stats"}, foreign: []string{"github.com/parquet-go/parquet-go"}},
+	"explain":   {own: []string{"machine", "sched", "trace"}},
+	"calibrate": {own: []string{"experiment", "published", "sim", "stats", "workload"}},
+	"report":    {own: []string{"machine", "sched", "stats"}, foreign: []string{"github.com/parquet-go/parquet-go"}},
 
+	"capture": {own: []string{"bundle"}},
+	"bundle":  {own: []string{"machine", "report", "sched", "sim", "trace"}},
 	"cli": {
-		own:     []string{"experiment", "explain", "internal/suggest", "machine", "report", "sched", "sim", "stats", "trace", "workload"},
+		own:     []string{"bundle", "calibrate", "capture", "experiment", "experiments", "explain", "internal/suggest", "machine", "report", "sched", "sim", "stats", "trace", "workload"},
 		foreign: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},
 	},
 	"cmd/schedlab": {own: []string{"cli"}},

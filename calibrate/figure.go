@@ -1,0 +1,109 @@
+package calibrate
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/schedlab/schedlab/experiment"
+	"github.com/schedlab/schedlab/stats"
+	"github.com/schedlab/schedlab/workload"
+)
+
+// Figure is something that was measured under an unpatched kernel, and the
+// cell that simulates it. It has no place for a variant.
+type Figure struct {
+	Benchmark, Row string
+	Measured       float64 // in the unit that the benchmark reports
+	Unit           string
+	Fitted         bool // the search may look at it; the others are predicted
+	Cell           experiment.Cell
+	label          string // of the metric, where a benchmark reports several
+	ratio          string // of the idle search, instead of a metric of the benchmark
+	failures       bool   // what is missing of that ratio to 100
+}
+
+// key tells simulations apart: figures of one key come from one run.
+func (f *Figure) key() string {
+	return fmt.Sprint(f.Cell.Machine, f.Cell.Kernel, f.Cell.Command, f.Cell.CPUs, f.Cell.Stretch)
+}
+
+// pick finds the figure in what a run came to.
+func (f *Figure) pick(metrics []workload.Metric, sis stats.SIS) (float64, error) {
+	for _, r := range sis.Ratios() {
+		switch {
+		case f.ratio != r.Name:
+		case f.failures:
+			return 100 - r.Value, nil
+		default:
+			return r.Value, nil
+		}
+	}
+	for _, m := range metrics {
+		if f.label == "" || m.Label == f.label {
+			return m.Value, nil
+		}
+	}
+	return 0, fmt.Errorf("%s %s: the benchmark does not report %q", f.Benchmark, f.Row, f.label)
+}
+
+// Measurement is one published figure of a baseline.
+type Measurement struct {
+	Benchmark, Statistic, Row, Unit string
+	Value                           float64
+}
+
+// baseline is the column of the 2022 document that was measured without a
+// patch, and quiet its environment without noise.
+const (
+	baseline = "vanilla"
+	quiet    = "quiet"
+)
+
+// ReadBaseline reads a published table in the long form and keeps the quiet
+// figures of its unpatched column. The others end here.
+func ReadBaseline(name string, data []byte) ([]Measurement, error) {
+	records, err := stats.ReadRecords(name, bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	var kept []Measurement
+	for i := range records {
+		r := &records[i]
+		if r.Variant == baseline && r.Environment == quiet && r.Value != nil {
+			kept = append(kept, Measurement{r.Benchmark, r.Statistic, r.Row, r.Unit, *r.Value})
+		}
+	}
+	if len(kept) == 0 {
+		return nil, fmt.Errorf("%s has no quiet figures of a column %q", name, baseline)
+	}
+	return kept, nil
+}
+
+// Prediction is a figure beside what the simulation came to.
+type Prediction struct {
+	Figure    *Figure
+	Simulated float64
+}
+
+// Ratio is simulated by measured.
+func (p *Prediction) Ratio() float64 { return p.Simulated / p.Figure.Measured }
+
+// badness is the square of the logarithm of the ratio: half and twice are
+// equally wrong.
+func (p *Prediction) badness() float64 {
+	l := math.Log(p.Ratio())
+	return float64(l * l) // the conversion forbids a fused multiply-add: same choice everywhere
+}
+
+// commandOf splits a command line without quotes.
+func commandOf(line string) []string { return strings.Fields(line) }
+
+// shownRow says what of a ratio is compared.
+func (f *Figure) shownRow() string {
+	if f.failures {
+		return "100 - " + f.Row
+	}
+	return f.Row
+}

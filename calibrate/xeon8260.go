@@ -1,0 +1,106 @@
+package calibrate
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/schedlab/schedlab/experiment"
+	"github.com/schedlab/schedlab/published"
+	"github.com/schedlab/schedlab/workload"
+)
+
+// Xeon8260 is the machine of the document of April 2022.
+const Xeon8260 = "xeon-8260"
+
+// Document is the published table that it is fitted to.
+const Document = "sched-idle-balance.csv"
+
+// xeonKnobs are fitted for that machine, in the order of the search. Ranges
+// are those of ipc-and-benchmarks.md 7, where it has them.
+var xeonKnobs = []Knob{
+	{Parameter: "pipe_write", With: []string{"pipe_read"}, Start: 400, Low: 250, High: 500, Moves: []string{"pipes"}},
+	{Parameter: "wake_lines", Start: 3, Low: 2, High: 8, Moves: []string{"pipes", "schbench"}},
+	{Parameter: "switch_process", Start: 1400, Low: 1200, High: 2000, Moves: []string{"pipes"}},
+	{Parameter: "refill_core", Start: 20, Low: 15, High: 500, Moves: []string{"pipes"}},
+	{Parameter: "wakeup", Start: 450, Low: 400, High: 1000, Moves: []string{"pipes", "schbench"}},
+	{Parameter: "probe", Start: 60, Low: 30, High: 100, Moves: []string{"pipes"}},
+	{Parameter: "unix_send", Start: 1600, Low: 500, High: 2500, Moves: []string{"sockets"}},
+	{Parameter: "unix_recv", Start: 1500, Low: 400, High: 1500, Moves: []string{"sockets"}},
+	{Parameter: "unix_hold", Start: 300, Low: 300, High: 300, Moves: []string{"sockets"}}, // not searched
+	{Parameter: "line_memory", Start: 120, Low: 40, High: 120, Moves: []string{"sockets"}},
+	{Parameter: "idle_deep", Start: 1000, Low: 1000, High: 130000, Moves: []string{"schbench"}},
+}
+
+// fittedRows are the rows that the search sees; the rest is predicted.
+var fittedRows = map[string][]string{
+	"hackbench-process-pipes":   {"1", "12", "30", "110", "SIS Search Efficiency", "SIS Success Rate"},
+	"hackbench-process-sockets": {"1", "12", "48", "110"},
+	"schbench":                  {"50.0th-qrtle-1", "50.0th-qrtle-16", "50.0th-qrtle-47"},
+}
+
+// xeonBenchmarks are the process forms and schbench. The thread forms are left
+// out: no parameter is fitted to them.
+var xeonBenchmarks = map[string]string{
+	"hackbench-process-pipes":   "hackbench -P -p -l 10000 -g %s",
+	"hackbench-process-sockets": "hackbench -P -l 10000 -g %s",
+	"hackbench-thread-pipes":    "hackbench -T -p -l 10000 -g %s",
+	"hackbench-thread-sockets":  "hackbench -T -l 10000 -g %s",
+}
+
+// typicalRow stands for the whole run where the document has one figure for it:
+// the larger rows do most of the searching.
+const typicalRow = "110"
+
+// XeonKnobs returns what may be fitted for the machine of the document.
+func XeonKnobs() []Knob { return slices.Clone(xeonKnobs) }
+
+// XeonFigures reads the document's baseline; hackbench is simulated over the
+// given stretch.
+func XeonFigures(stretch workload.Stretch) ([]Figure, error) {
+	data, err := published.Table(Document)
+	if err != nil {
+		return nil, err
+	}
+	measured, err := ReadBaseline(Document, data)
+	if err != nil {
+		return nil, err
+	}
+	return xeonFigures(measured, stretch), nil
+}
+
+func xeonFigures(measured []Measurement, stretch workload.Stretch) []Figure {
+	var figures []Figure
+	for _, m := range measured {
+		f := Figure{Benchmark: m.Benchmark, Row: m.Row, Measured: m.Value, Unit: m.Unit,
+			Fitted: slices.Contains(fittedRows[m.Benchmark], m.Row),
+			Cell: experiment.Cell{Machine: Xeon8260, Kernel: "v5.17-tip", Preemption: experiment.DefaultPreemption,
+				HZ: experiment.DefaultHZ, Seed: experiment.DefaultSeed, Stretch: stretch}}
+		line, hackbench := xeonBenchmarks[m.Benchmark]
+		workers := 0
+		switch {
+		case hackbench && m.Statistic == "Amean":
+			f.Cell.Command = commandOf(fmt.Sprintf(line, m.Row))
+		case medianOfWorkers(m.Row, &workers):
+			f.label = m.Row
+			f.Cell.Command = commandOf(fmt.Sprintf("schbench -m 2 -t %d -r 30", workers))
+			f.Cell.Stretch = workload.Stretch{Warmup: int64(500 * time.Millisecond), Measure: int64(3 * time.Second)}
+		case hackbench && (m.Row == "SIS Search Efficiency" || m.Row == "SIS Success Rate"):
+			f.ratio, f.failures = m.Row, m.Row == "SIS Success Rate"
+			f.Cell.Command = commandOf(fmt.Sprintf(line, typicalRow))
+			if f.failures {
+				f.Measured = 100 - m.Value // a share of failures, so that 4 % of successes are not twice as bad as 2 %
+			}
+		default:
+			continue
+		}
+		figures = append(figures, f)
+	}
+	return figures
+}
+
+// medianOfWorkers reads "50.0th-qrtle-16".
+func medianOfWorkers(row string, workers *int) bool {
+	n, err := fmt.Sscanf(row, "50.0th-qrtle-%d", workers)
+	return n == 1 && err == nil
+}

@@ -1,0 +1,197 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/schedlab/schedlab/calibrate"
+	"github.com/schedlab/schedlab/sim"
+	"github.com/schedlab/schedlab/workload"
+)
+
+// calibration is one `schedlab calibrate` command line.
+type calibration struct {
+	machine, timings string
+	costs, out       string
+	stretch          string
+	rows             []string
+	benchmarks       []string
+	evaluations      int
+	workers          int
+	check            bool
+
+	stdout, stderr io.Writer
+}
+
+func newCalibrateCommand() *cobra.Command {
+	var c calibration
+	cmd := &cobra.Command{
+		Use:   "calibrate MACHINE",
+		Short: "Fit cost parameters to measurements of an unpatched kernel",
+		Long: `Calibrate searches cost parameters, each within its range, with which the
+simulator comes near to what a machine did under an unpatched kernel, prints
+measured beside simulated for the figures it was fitted to and for the others,
+and writes a cost file.
+
+  xeon-8260   the column "vanilla" of the document of April 2022, quiet
+  native      a file of timings (--timings) of a machine with two CPUs
+
+It reads baseline figures only, and refuses parameters that only patched kernels
+pay. --check fits nothing: it prints how good a cost file is.`,
+		Example: `  schedlab calibrate xeon-8260 --out xeon-8260.json
+  schedlab calibrate xeon-8260 --check --benchmark hackbench-thread-pipes --rows 12,48
+  schedlab calibrate native --timings timings.csv --out native.json`,
+		Args: exactlyOne("xeon-8260 or native"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c.machine, c.stdout, c.stderr = args[0], cmd.OutOrStdout(), cmd.ErrOrStderr()
+			return c.run(cmd.Context())
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&c.timings, "timings", "", "CSV `FILE` of a machine's timings, for native")
+	f.StringVar(&c.costs, "costs", "", "with --check: cost `FILE` or built-in name (default: the machine's own)")
+	f.StringVar(&c.out, "out", "", "cost `FILE` to write (default: none)")
+	f.StringVar(&c.stretch, "stretch", "300ms,150ms", "`WARMUP,MEASURE` of the long benchmarks")
+	f.StringSliceVar(&c.rows, "rows", nil, "only these rows (default: all)")
+	f.StringSliceVar(&c.benchmarks, "benchmark", nil, "only these benchmarks (default: all)")
+	f.IntVar(&c.evaluations, "evaluations", 60, "how many points the search may try")
+	f.IntVar(&c.workers, "workers", 1, "simulations at once")
+	f.BoolVar(&c.check, "check", false, "fit nothing, print how good the costs are")
+	return cmd
+}
+
+func (c *calibration) run(ctx context.Context) error {
+	figures, knobs, err := c.subject()
+	if err != nil {
+		return err
+	}
+	if figures, err = c.chosen(figures); err != nil {
+		return err
+	}
+	costs, err := c.costsOf(ctx, figures, knobs)
+	if err != nil {
+		return err
+	}
+	all := make([]*calibrate.Figure, len(figures))
+	for i := range figures {
+		all[i] = &figures[i]
+	}
+	predictions, err := calibrate.Predict(ctx, costs, all, c.workers)
+	if err != nil {
+		return &runError{err}
+	}
+	if err := calibrate.Print(c.stdout, predictions); err != nil {
+		return &runError{err}
+	}
+	return c.write(costs, knobs)
+}
+
+// subject is what was measured on the machine and what may be fitted.
+func (c *calibration) subject() ([]calibrate.Figure, []calibrate.Knob, error) {
+	switch c.machine {
+	case calibrate.Xeon8260:
+		warmup, measure, err := parseStretchTimes(c.stretch)
+		if err != nil {
+			return nil, nil, err
+		}
+		figures, err := calibrate.XeonFigures(workload.Stretch{Warmup: int64(warmup), Measure: int64(measure)})
+		return figures, calibrate.XeonKnobs(), err
+	case calibrate.Native:
+		if c.timings == "" {
+			return nil, nil, fmt.Errorf("native needs the machine's timings; write --timings FILE.csv")
+		}
+		file, err := os.Open(c.timings)
+		if err != nil {
+			return nil, nil, fmt.Errorf("--timings: %w", err)
+		}
+		defer func() { _ = file.Close() }() // only read
+		figures, err := calibrate.NativeFigures(c.timings, file)
+		return figures, calibrate.NativeKnobs(), err
+	}
+	return nil, nil, fmt.Errorf("there are no measurements of a machine %q; choose %s or %s", c.machine, calibrate.Xeon8260, calibrate.Native)
+}
+
+// parseStretchTimes reads "300ms,150ms".
+func parseStretchTimes(text string) (warmup, measure time.Duration, err error) {
+	before, after, two := strings.Cut(text, ",")
+	if two {
+		if warmup, err = time.ParseDuration(before); err == nil {
+			measure, err = time.ParseDuration(after)
+		}
+	}
+	if !two || err != nil || warmup < 0 || measure <= 0 {
+		return 0, 0, fmt.Errorf("--stretch is %q; write WARMUP,MEASURE such as 300ms,150ms", text)
+	}
+	return warmup, measure, nil
+}
+
+// chosen keeps the figures that --rows and --benchmark name.
+func (c *calibration) chosen(figures []calibrate.Figure) ([]calibrate.Figure, error) {
+	var kept []calibrate.Figure
+	for _, f := range figures {
+		if listed(c.rows, f.Row) && listed(c.benchmarks, f.Benchmark) {
+			kept = append(kept, f)
+		}
+	}
+	if len(kept) == 0 {
+		return nil, fmt.Errorf("no figure of %s is in rows %s of benchmarks %s", c.machine, strings.Join(c.rows, ","), strings.Join(c.benchmarks, ","))
+	}
+	return kept, nil
+}
+
+func listed(names []string, name string) bool {
+	for _, n := range names {
+		if n == name {
+			return true
+		}
+	}
+	return len(names) == 0
+}
+
+// costsOf fits costs, or with --check takes those that are there.
+func (c *calibration) costsOf(ctx context.Context, figures []calibrate.Figure, knobs []calibrate.Knob) (*sim.Costs, error) {
+	if c.check {
+		switch {
+		case strings.HasSuffix(c.costs, ".json"):
+			return sim.LoadCostFile(c.costs)
+		case c.costs != "":
+			return sim.LoadCosts(c.costs)
+		}
+		return sim.CostsFor(c.machine)
+	}
+	base, err := calibrate.BaseCosts()
+	if err != nil {
+		return nil, err
+	}
+	search := calibrate.Search{Knobs: knobs, Figures: figures, Evaluations: c.evaluations, Workers: c.workers,
+		Log: func(format string, args ...any) { _, _ = fmt.Fprintf(c.stderr, format+"\n", args...) }}
+	fitted, err := search.Fit(ctx, base)
+	if err != nil {
+		return nil, &runError{err}
+	}
+	return fitted, nil
+}
+
+func (c *calibration) write(costs *sim.Costs, knobs []calibrate.Knob) error {
+	if c.out == "" {
+		return nil
+	}
+	provenance := "calibrated on the quiet column vanilla of " + calibrate.Document
+	if c.machine == calibrate.Native {
+		provenance = "calibrated on the pinned and one-group rows of its timings"
+	}
+	text, err := calibrate.CostFile(costs, knobs, "Calibrated by schedlab calibrate "+c.machine+".", provenance)
+	if err == nil {
+		err = os.WriteFile(c.out, text, 0o644)
+	}
+	if err != nil {
+		return &runError{err}
+	}
+	return nil
+}

@@ -1,0 +1,99 @@
+package report
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math"
+	"sort"
+
+	"github.com/schedlab/schedlab/stats"
+)
+
+// largestMisses is how many cells the summary lists.
+const largestMisses = 10
+
+// Prediction writes how well the tables predict what was published beside them:
+// the baseline, the score of every column beside a predictor that knows one
+// sign per column, and the largest misses.
+func Prediction(w io.Writer, tables []stats.Table) error {
+	cells := stats.PredictedCells(tables)
+	if len(cells) == 0 {
+		return nil
+	}
+	out := &textWriter{w: bufio.NewWriter(w)}
+	out.line("")
+	out.line("How well is the published predicted?")
+	out.baselineFits(stats.BaselineFits(tables))
+	out.scores(stats.ScorePredictions(cells))
+	out.misses(cells)
+	return out.w.Flush()
+}
+
+func (t *textWriter) baselineFits(fits []stats.BaselineFit) {
+	t.line("")
+	t.line(fmt.Sprintf("%-36s %18s %14s", "baseline, simulated : published", "rows within 25 %", "worst factor"))
+	for _, f := range fits {
+		t.line(fmt.Sprintf("%-36s %18s %14.2f", place(f.Benchmark, f.Environment), fmt.Sprintf("%d of %d", f.Close, f.Rows), f.Worst))
+	}
+}
+
+func place(benchmark, environment string) string { return benchmark + " [" + environment + "]" }
+
+func (t *textWriter) scores(scores []stats.PredictionScore) {
+	const layout = "%-36s %-10s %13s %13s %9s %13s"
+	t.line("")
+	t.line(fmt.Sprintf(layout, "change, simulated : published", "", "right sign", "one sign", "rank", "median"))
+	t.line(fmt.Sprintf(layout, "", "variant", "of starred", "for all", "corr.", "ratio"))
+	var all stats.PredictionScore
+	ranked, half := 0, 0
+	for _, s := range scores {
+		rank := "-"
+		if s.Ranked {
+			rank = fmt.Sprintf("%+.2f", s.Rank)
+			ranked++
+			if s.Rank >= 0.5 {
+				half++
+			}
+		}
+		t.line(fmt.Sprintf(layout, place(s.Benchmark, s.Environment), s.Variant,
+			share(s.RightSign, s.Starred), share(s.Trivial, s.Starred), rank, ratio(s.MedianRatio)))
+		all.Starred, all.RightSign, all.Trivial = all.Starred+s.Starred, all.RightSign+s.RightSign, all.Trivial+s.Trivial
+	}
+	t.line(fmt.Sprintf(layout, "all", "", share(all.RightSign, all.Starred), share(all.Trivial, all.Starred),
+		fmt.Sprintf("%d of %d", half, ranked), ""))
+	t.wrapped("Right sign: starred cells of the document whose simulated change is on the same side of zero. One sign: "+
+		"how many a predictor gets right that knows one sign per line of this table, which it took from the document. "+
+		"Rank: Spearman's correlation over the rows; at the end, how many reach 0.5. Ratio: simulated by published "+
+		"change, the median of the starred cells.", "  ")
+}
+
+func share(part, whole int) string {
+	if whole == 0 {
+		return "none"
+	}
+	return fmt.Sprintf("%d/%d %3.0f%%", part, whole, 100*float64(part)/float64(whole))
+}
+
+func ratio(r float64) string {
+	if math.IsNaN(r) {
+		return "-"
+	}
+	return fmt.Sprintf("%+.2f", r)
+}
+
+func (t *textWriter) misses(cells []stats.PredictedCell) {
+	sorted := append([]stats.PredictedCell(nil), cells...)
+	sort.SliceStable(sorted, func(i, j int) bool { return sorted[i].Miss() > sorted[j].Miss() })
+	t.line("")
+	t.line(fmt.Sprintf("%-36s %-6s %-10s %10s %10s", "the largest misses", "row", "variant", "published", "simulated"))
+	for i := range sorted[:min(largestMisses, len(sorted))] {
+		c := &sorted[i]
+		published := fmt.Sprintf("%+.2f %%", c.Published)
+		if c.Starred {
+			published = "*" + published
+		}
+		t.line(fmt.Sprintf("%-36s %-6s %-10s %10s %10s", place(c.Benchmark, c.Environment), shownLabel(c.Row), c.Variant,
+			published, fmt.Sprintf("%+.2f %%", c.Simulated)))
+	}
+}

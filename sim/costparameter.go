@@ -1,0 +1,73 @@
+package sim
+
+import (
+	"fmt"
+
+	"github.com/schedlab/schedlab/internal/suggest"
+)
+
+// CostParameter describes one number of a cost file.
+type CostParameter struct {
+	Name, Unit string
+	// Frozen parameters are paid by patched kernels only. They were set before
+	// the first comparison and are nobody's to fit (RATIONALE.md, "Costs, and
+	// when they may change").
+	Frozen bool
+}
+
+// frozenParameters are the costs that only a patched kernel pays.
+var frozenParameters = map[string]bool{
+	"mask_update": true, "mask_lookup": true, "mask_fetch": true, "mask_fetch_remote": true, "pull_probe": true,
+}
+
+// CostParameters lists every parameter, in the order of the built-in files.
+func CostParameters() []CostParameter {
+	list := make([]CostParameter, len(costFields))
+	for i, f := range costFields {
+		list[i] = CostParameter{f.name, f.unit, frozenParameters[f.name]}
+	}
+	return list
+}
+
+// Parameter returns the value of a parameter, in its own unit.
+func (c *Costs) Parameter(name string) (int64, error) {
+	field, err := parameterField(name)
+	if err != nil {
+		return 0, err
+	}
+	return *field(c), nil
+}
+
+// With returns a copy in which one parameter has another value. Frozen
+// parameters, unknown ones and values that cannot be are refused.
+func (c *Costs) With(name string, value int64) (*Costs, error) {
+	field, err := parameterField(name)
+	if err != nil {
+		return nil, err
+	}
+	if frozenParameters[name] {
+		return nil, fmt.Errorf("parameter %s is paid by patched kernels only and frozen: it cannot be fitted", name)
+	}
+	changed := *c
+	*field(&changed) = value
+	return &changed, changed.check(name, value)
+}
+
+func (c *Costs) check(name string, value int64) error {
+	if value < 0 {
+		return fmt.Errorf("parameter %s is negative", name)
+	}
+	if c.SMTSpeed < 1 || c.SMTSpeed > fullSpeed {
+		return fmt.Errorf("smt_speed must be between 1 and %d", fullSpeed)
+	}
+	return nil
+}
+
+func parameterField(name string) (func(*Costs) *int64, error) {
+	for i := range costFields {
+		if costFields[i].name == name {
+			return costFields[i].field, nil
+		}
+	}
+	return nil, fmt.Errorf("unknown parameter %q; %s", name, suggest.DidYouMean(name, parameterNames()))
+}
