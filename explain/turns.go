@@ -93,8 +93,27 @@ func (r *replay) changeTurn(cpu int, c *cpuState, now int64) {
 			r.f.At(end, func() { r.f.Started(&k.Task, k.CPU()) })
 		}
 	}
+	if t.anything {
+		r.tickPassed(cpu)
+	}
 	t.cpu, t.anything = cpu, true
 	c.turn.resuming = true
+}
+
+// tickPassed runs the ticks of CPUs that have had a turn in which they recorded
+// nothing: turns go round in the order of the CPUs' numbers [T], and a task that
+// computes makes no events, but its CPU ticks, and so was not kept from it by
+// anything that it had begun before.
+func (r *replay) tickPassed(next int) {
+	t := &r.turns
+	for passed := (t.cpu + 1) % len(r.cpus); passed != next && t.cpu != next; passed = (passed + 1) % len(r.cpus) {
+		c := &r.cpus[passed]
+		if r.f.Scheduler().Current(passed) == nil {
+			continue // it sleeps, or would have recorded what woke it
+		}
+		r.tickWhenDue(passed, c, max(t.last, t.tickAfter(c.turn.ticked)))
+		c.turn.paused = max(c.turn.paused, c.turn.ticked)
+	}
 }
 
 // wasLeaving reports whether a CPU's running task is being woken by another one,

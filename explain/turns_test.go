@@ -130,3 +130,19 @@ func TestATaskBeingWokenLeavesItsQueue(t *testing.T) {
 		}
 	}
 }
+
+// CPU 2 runs a; the turn goes from CPU 1 to CPU 3, so CPU 2 has had one between
+// 1.005 and 1.009, with the tick that was due at 1.004. CPU 0, which the turn
+// passes on its way to CPU 1 later, is idle and does not tick.
+func TestABusyCPUTicksInASilentTurn(t *testing.T) {
+	const later = "          <idle>-0       [001] ..s1.     1.005000: softirq_entry: vec=7 [action=SCHED]\n" +
+		"          <idle>-0       [003] ..s1.     1.009000: softirq_entry: vec=7 [action=SCHED]\n" +
+		"          <idle>-0       [001] ..s1.     1.009500: softirq_entry: vec=7 [action=SCHED]\n"
+	r := followTurns(t, aStarts+aRuns+later)
+	if got := r.cpus[2].turn; got.ticked != 1_005_000_000 || got.paused != 1_005_000_000 {
+		t.Errorf("CPU 2 ticked at %d and paused at %d, want 1005000000", got.ticked, got.paused)
+	}
+	if got := r.cpus[0].turn.ticked; got != 0 {
+		t.Errorf("CPU 0 ticked at %d", got)
+	}
+}
