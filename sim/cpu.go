@@ -9,30 +9,33 @@ const fullSpeed = 1024
 // cpu is one CPU: the segment it executes, and the events that are on their
 // way to it.
 type cpu struct {
+	// When something is due, and what the CPU executes until then. These words
+	// and the next eight are read with every event: one cache line each.
+	end, nextTick, ipiAt, timerAt int64
+	task                          *task           // nil: idle
+	instr                         *workload.Instr // the instruction that the segment executes
+	debt                          int64           // kernel work done but not yet charged, ns at full speed
+	since                         int64           // the segment's work is counted from here
+
 	// The segment: work is nanoseconds at full speed that were left at since;
 	// opWork is how much of it, at its end, belongs to the task's instruction.
-	end, since   int64
-	work, opWork int64
-	spinUntil    int64 // the segment goes on until then, if its work ends earlier
-	speed        int64
-	debt         int64           // kernel work done but not yet charged, ns at full speed
-	task         *task           // nil: idle
-	instr        *workload.Instr // the instruction that the segment executes
+	work, opWork     int64
+	spinUntil        int64 // the segment goes on until then, if its work ends earlier
+	speed            int64
+	kernelNS         int64 // debt that has been charged
+	id               int32
+	needResched      bool // the scheduler's flag, as told by the driver interface
+	nohzKick         bool
+	stopper, softirq bool
+	lastTask         *task // whose working set its caches hold
+	idleReady        int64 // when the way into idle is finished
 
-	nextTick, ipiAt, timerAt int64
-	kernelNS                 int64 // debt that has been charged
-	id                       int32
-	needResched              bool // the scheduler's flag, as told by the driver interface
-	nohzKick                 bool
-	stopper, softirq         bool
-
-	lastTask  *task  // whose working set its caches hold
 	siblings  []*cpu // the other threads of its core
 	timers    []timer
 	idleSince int64
-	idleReady int64 // when the way into idle is finished
 	busySince int64
 	busyNS    int64
+	_         [7]int64 // whole cache lines
 }
 
 // nextEvent is the time of the CPU's earliest event.

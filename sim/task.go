@@ -14,6 +14,13 @@ type task struct {
 	id   workload.TaskID
 	left int64 // bytes that the read or write at pc still wants
 
+	begun      bool // the instruction at pc was preempted in the middle
+	resumed    bool // the channel call at pc slept and continues
+	waiting    bool // asleep until a child exits
+	started    bool
+	exited     bool
+	background bool
+
 	loops [workload.MaxLoops]int64
 
 	sched   *sched.Task
@@ -24,13 +31,6 @@ type task struct {
 	spinUntil int64
 	lastCPU   int32 // -1 before it first runs
 
-	begun      bool // the instruction at pc was preempted in the middle
-	resumed    bool // the channel call at pc slept and continues
-	waiting    bool // asleep until a child exits
-	started    bool
-	exited     bool
-	background bool
-
 	process      int32
 	footprintKiB int64
 	parent       *task
@@ -38,6 +38,7 @@ type task struct {
 	zombies      int32   // exited, not yet reaped
 	reaped       int32
 	rng          *rand.Rand
+	_            int64 // whole cache lines
 }
 
 // isThreadOf reports whether both tasks share an address space.
