@@ -8,7 +8,7 @@ func BenchmarkHackbenchPipes(b *testing.B) {
 	var switches, messages int64
 	for range b.N {
 		b.StopTimer()
-		m, _ := build(b, "2n24c2t", "v5.17", "hackbench", "-g", "12", "-l", "100", "-P", "-p")
+		m, _ := build(b, "2n24c2t", "v5.17", "hackbench", "-g", "12", "-l", "400", "-P", "-p")
 		b.StartTimer()
 		r := run(b, m)
 		switches += r.Switches
@@ -65,7 +65,7 @@ func BenchmarkScale(b *testing.B) {
 			var switches, messages int64
 			for range b.N {
 				b.StopTimer()
-				m, _ := build(b, c.machine, "v5.17", "hackbench", "-g", c.groups, "-l", "100", "-P", "-p")
+				m, _ := build(b, c.machine, "v5.17", "hackbench", "-g", c.groups, "-l", "400", "-P", "-p")
 				b.StartTimer()
 				r := run(b, m)
 				switches += r.Switches
