@@ -35,7 +35,7 @@ func (d *description) line(k kernelFS, path string) bool {
 	if err != nil {
 		return false
 	}
-	fmt.Fprintf(d, "%s: %s\n", path, oneLine(string(data)))
+	_, _ = fmt.Fprintf(d, "%s: %s\n", path, oneLine(string(data)))
 	return true
 }
 
@@ -77,7 +77,7 @@ func (d *description) domains(k kernelFS) {
 			name, _ := k.ReadFile(filepath.Join(domain, "name"))
 			pct, _ := k.ReadFile(filepath.Join(domain, "imbalance_pct"))
 			flags, _ := k.ReadFile(filepath.Join(domain, "flags"))
-			fmt.Fprintf(d, "%s %s ibp=%s flags=%s\n", domain, oneLine(string(name)), oneLine(string(pct)), oneLine(string(flags)))
+			_, _ = fmt.Fprintf(d, "%s %s ibp=%s flags=%s\n", domain, oneLine(string(name)), oneLine(string(pct)), oneLine(string(flags)))
 		}
 	}
 }
@@ -142,7 +142,7 @@ func (d *description) debugTunables(k kernelFS) {
 		}
 		data, err := k.ReadFile(filepath.Join(debugSched, name))
 		if err == nil {
-			fmt.Fprintf(d, "%s: %s\n", name, oneLine(string(data)))
+			_, _ = fmt.Fprintf(d, "%s: %s\n", name, oneLine(string(data)))
 		}
 	}
 }
@@ -207,10 +207,10 @@ func (d *description) groupsBelow(k kernelFS, dir, path string) {
 }
 
 func (d *description) group(k kernelFS, dir, path string) {
-	fmt.Fprintf(d, "== %s", path)
+	_, _ = fmt.Fprintf(d, "== %s", path)
 	for _, f := range groupFiles {
 		data, _ := k.ReadFile(filepath.Join(dir, f.file)) // the root has none
-		fmt.Fprintf(d, " %s=%s", f.key, oneLine(string(data)))
+		_, _ = fmt.Fprintf(d, " %s=%s", f.key, oneLine(string(data)))
 	}
 	d.WriteString(" \n")
 	if stat, err := k.ReadFile(filepath.Join(dir, "cpu.stat")); err == nil {

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -40,7 +41,7 @@ func FormatOfPath(path string) (OutputFormat, error) {
 func Copy(out io.Writer, r Reader, format OutputFormat) error {
 	var first Event
 	err := r.Next(&first)
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
 	w := newWriter(out, r, format)

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
@@ -47,7 +48,7 @@ func (s *datStream) advance() bool {
 func (s *datStream) nextPage() bool {
 	page, offset, err := s.pages.next()
 	if err != nil {
-		if err != io.EOF {
+		if !errors.Is(err, io.EOF) {
 			s.reader.stats.truncate(offset, "CPU %d: %v", s.cpu, err)
 		}
 		s.opened = false
@@ -247,7 +248,7 @@ func (c *zlibCodec) unpack(out, packed []byte, size int) ([]byte, error) {
 	}
 	var extra [1]byte
 	if more, err := z.Read(extra[:]); more > 0 || err != io.EOF {
-		return nil, fmt.Errorf("a compressed block of more than the %d bytes announced, or damaged: %v", size, err)
+		return nil, fmt.Errorf("a compressed block of more than the %d bytes announced, or damaged: %w", size, err)
 	}
 	return out[:n], nil
 }
