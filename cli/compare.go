@@ -66,6 +66,7 @@ receives results.csv, results.parquet, report.html and manifest.json.`,
 		},
 	}
 	c.addFlags(command)
+	command.Flags().BoolVar(&c.traces, "traces", true, "with --out: record each table's largest difference, baseline and variant, for schedlab explain")
 	completeCompare(command)
 	return command
 }
@@ -77,7 +78,6 @@ func (c *comparison) addFlags(command *cobra.Command) {
 	f.Uint64Var(&c.seed, "seed", 0, "instead of the file's seed")
 	f.IntVar(&c.workers, "workers", 0, "cells at once (default: one per CPU)")
 	f.StringVar(&c.out, "out", "", "folder for results.csv, results.parquet, report.html, manifest.json and finished cells")
-	f.BoolVar(&c.traces, "traces", true, "with --out: record each table's largest difference, baseline and variant, for schedlab explain")
 	f.BoolVar(&c.quiet, "quiet", false, "no progress")
 	f.BoolVar(&c.failOnRegression, "fail-on-regression", false, "exit 3 when any row is significantly worse than the baseline")
 }
