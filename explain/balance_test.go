@@ -1,18 +1,14 @@
 package explain
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/csv"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
-
-	"github.com/klauspost/compress/gzip"
 
 	"github.com/schedlab/schedlab/sched"
 	"github.com/schedlab/schedlab/trace"
@@ -81,17 +77,8 @@ var (
 // countBalance counts passes and verdicts in the text of a trace.
 func countBalance(t *testing.T, path string) (moved, none, verdicts, refused int64) {
 	t.Helper()
-	file, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = file.Close() }()
-	unzipped, err := gzip.NewReader(file)
-	if err != nil {
-		t.Fatal(err)
-	}
 	open := map[string]bool{}
-	lines := bufio.NewScanner(unzipped)
+	lines := textLines(t, path)
 	for lines.Scan() {
 		line := lines.Text()
 		if m := lbPattern.FindStringSubmatch(line); m != nil {

@@ -15,20 +15,26 @@ var (
 	selrPattern = regexp.MustCompile(`\[(\d+)\] .* selr: .* ret=(\d+)`)
 )
 
-// countPlacements pairs sel and selr of each CPU in the text of a trace.
-func countPlacements(t *testing.T, path string) (decisions, stayed int64) {
+// textLines reads the lines of a gzipped trace, independently of package trace.
+func textLines(t *testing.T, path string) *bufio.Scanner {
 	t.Helper()
 	file, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = file.Close() }()
+	t.Cleanup(func() { _ = file.Close() })
 	unzipped, err := gzip.NewReader(file)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return bufio.NewScanner(unzipped)
+}
+
+// countPlacements pairs sel and selr of each CPU in the text of a trace.
+func countPlacements(t *testing.T, path string) (decisions, stayed int64) {
+	t.Helper()
 	prevOf := map[string]string{}
-	lines := bufio.NewScanner(unzipped)
+	lines := textLines(t, path)
 	for lines.Scan() {
 		if m := selPattern.FindStringSubmatch(lines.Text()); m != nil {
 			prevOf[m[1]] = m[2]

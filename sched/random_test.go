@@ -101,7 +101,7 @@ func (c *chaos) some(t *rapid.T, holds func(*Task) bool) *Task {
 		}
 	}
 	if len(fit) == 0 {
-		t.Skip("no such task")
+		t.Skip("no such task") // rapid draws another step instead
 	}
 	return fit[rapid.IntRange(0, len(fit)-1).Draw(t, "task")]
 }

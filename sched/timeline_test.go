@@ -22,7 +22,7 @@ func TestTimelineIsASortedList(t *testing.T) {
 			},
 			"remove": func(t *rapid.T) {
 				if len(oracle) == 0 {
-					t.Skip("empty")
+					t.Skip("empty") // rapid draws another step instead
 				}
 				i := rapid.IntRange(0, len(oracle)-1).Draw(t, "index")
 				line.remove(oracle[i])
