@@ -10,12 +10,12 @@ import (
 
 // A stretch simulates the beginning of a long benchmark and its end, and
 // measures in between how fast the work goes. When the time to measure is over
-// the loops of each group are set to end soon after where its foremost task is;
-// the units of work that are left out count as much time as their messages
+// each source of work ends soon after where it is, and whoever drains it when
+// nothing is left; the messages that are left out count as much time as they
 // would have taken at the measured rate. So start, warm-up and exits are as in
-// the whole run. What is not: how far the groups drift apart until then, so
-// that at the end of a long run the last ones have the machine for themselves.
-// A run that ends before the measuring does is simply whole.
+// the whole run. What is not: how far the tasks drift apart until then, so that
+// at the end of a long run the last ones have the machine for themselves. A run
+// that ends before the measuring does is simply whole.
 type stretch struct {
 	work     *workload.Work
 	spec     workload.Stretch
@@ -70,18 +70,9 @@ func (m *Sim) buildStretch(sc *workload.Scenario) {
 	for _, l := range sc.Work.Loops {
 		loops[l.Program] = append(loops[l.Program], l)
 	}
-	own := make([]workload.Program, len(sc.Programs)) // copies that may be cut
 	for i := range m.tasks {
-		program, t := sc.Tasks[i].Program, &m.tasks[i]
-		if loops[program] == nil {
-			continue
-		}
-		if own[program] == nil {
-			own[program] = append(workload.Program(nil), t.prog...)
-		}
-		t.prog = own[program]
-		for _, l := range loops[program] {
-			m.stretch.workers = append(m.stretch.workers, worker{t, l})
+		for _, l := range loops[sc.Tasks[i].Program] {
+			m.stretch.workers = append(m.stretch.workers, worker{&m.tasks[i], l})
 		}
 	}
 }
@@ -132,41 +123,45 @@ func (r *StretchResult) DriftPercent() int64 {
 	return 100 * (r.Messages - 2*slower) / max(1, slower)
 }
 
-// cut lets the work of each group end soon, two units after the one that its
-// foremost task has completed: that task is within the next, and nobody who
-// counts what it does may be past the new end.
+// cut lets each source of work end two turns after those that it has completed:
+// it is within the next, and the one behind that is sure to have something for
+// everybody who waits. Who drains a group's work ends with the last of it.
 func (s *stretch) cut() {
 	if s.result.Messages < leastMeasured {
 		return
 	}
-	end := s.foremost()
-	for group := range end {
-		end[group] = min(end[group]+2, s.work.Units)
-		s.result.SkippedMessages += (s.work.Units - end[group]) * s.work.Messages
+	turnsOf := make([]int64, s.work.Groups) // of a group's sources, together
+	for i := range s.workers {
+		w := &s.workers[i]
+		if w.loop.Drains {
+			continue
+		}
+		turns := s.work.Units * w.loop.PerUnit
+		end := min(w.completed(turns)+2, turns)
+		w.endAfter(end)
+		turnsOf[w.loop.Group] += end
+		s.result.SkippedMessages += (turns - end) * w.loop.Messages
 	}
-	for _, w := range s.workers { // tasks that share a program set it alike
-		w.task.prog[w.loop.At].N = end[w.loop.Group] * w.loop.PerUnit
+	for i := range s.workers {
+		if w := &s.workers[i]; w.loop.Drains {
+			w.endAfter(turnsOf[w.loop.Group])
+		}
 	}
 	s.result.Skipped = mulDiv(s.result.SkippedMessages, s.result.To-s.result.From, s.result.Messages)
 }
 
-// foremost is how many units the foremost task of each group has completed.
-func (s *stretch) foremost() []int64 {
-	most := make([]int64, s.work.Groups)
-	for i := range s.workers {
-		w := &s.workers[i]
-		most[w.loop.Group] = max(most[w.loop.Group], w.completed(s.work.Units))
+// completed is how many turns of all the task has done.
+func (w *worker) completed(all int64) int64 {
+	if w.task.exited || w.task.pc > w.loop.At {
+		return all
 	}
-	return most
+	return w.task.loops[w.task.prog[w.loop.At].Slot]
 }
 
-// completed is how many units of all the task has done, rounded up.
-func (w *worker) completed(units int64) int64 {
-	if w.task.exited || w.task.pc > w.loop.At {
-		return units
-	}
-	turns := w.task.loops[w.task.prog[w.loop.At].Slot]
-	return (turns + w.loop.PerUnit - 1) / w.loop.PerUnit
+// endAfter gives the task a program of its own with that many turns.
+func (w *worker) endAfter(turns int64) {
+	w.task.prog = append(workload.Program(nil), w.task.prog...)
+	w.task.prog[w.loop.At].N = turns
 }
 
 // finish returns the result, nil if the whole run was simulated.

@@ -29,8 +29,8 @@ func TestAddBackgroundRenumbers(t *testing.T) {
 		Tasks:    []TaskSpec{{Process: 0}, {Program: 1, Forked: true, Process: 1}},
 		Channels: make([]ChannelSpec, 1), Marks: 1, Recorders: 1,
 		Syncs: []SyncSpec{{Kind: Word}, {Kind: Mutex}, {Kind: Cond, Mutex: 1}, {Kind: Stack}},
-		Work: &Work{Units: 20, Groups: 1, Messages: 1, Loops: []WorkLoop{
-			{Program: 0, At: 7, PerUnit: 1}, {Program: 1, At: 1, PerUnit: 2},
+		Work: &Work{Units: 20, Groups: 1, Loops: []WorkLoop{
+			{Program: 0, At: 7, PerUnit: 1, Messages: 1}, {Program: 1, At: 1, PerUnit: 2, Messages: 1},
 		}},
 	}
 	if err := back.Validate(1); err != nil {
@@ -69,6 +69,9 @@ func TestValidateWork(t *testing.T) {
 		"work: loop 0: instruction -1 does not exist":        func(s *Scenario) { s.Work.Loops[0].At = -1 },
 		"work: loop 0: group 1 does not exist":               func(s *Scenario) { s.Work.Loops[0].Group = 1 },
 		"want a loop of 2000 turns":                          func(s *Scenario) { s.Work.Loops[0].At-- },
+		"loop 0 drains group 0 with 20 turns a unit; its sources have 40": func(s *Scenario) {
+			s.Tasks = append(s.Tasks, s.Tasks[len(s.Tasks)-20:]...) // as many senders again
+		},
 		"object 0: unknown kind 6":                           func(s *Scenario) { s.Syncs = []SyncSpec{{Kind: numSyncKinds}} },
 		"object 0: 0 tasks meet there":                       func(s *Scenario) { s.Syncs = []SyncSpec{{Kind: Barrier}} },
 		"object 0: object 0 is a condition, not a mutex":     func(s *Scenario) { s.Syncs = []SyncSpec{{Kind: RequeueCond}} },

@@ -54,7 +54,7 @@ func (m *messaging) kind() ChannelKind {
 func (m *messaging) build() *Scenario {
 	s := &Scenario{
 		Marks:   2,
-		Work:    &Work{Start: startMark, Units: int64(m.loops), Groups: m.groups, Messages: int64(m.pairs) * int64(m.pairs)},
+		Work:    &Work{Start: startMark, Units: int64(m.loops), Groups: m.groups},
 		Stretch: m.stretch,
 	}
 	for range dataChannels + m.groups*m.pairs {
@@ -80,9 +80,11 @@ func (m *messaging) build() *Scenario {
 func (m *messaging) addLoops(s *Scenario, group int) {
 	last := len(s.Programs) - 1
 	for p := last - m.pairs; p <= last; p++ {
-		loop := WorkLoop{Program: int32(p), At: int32(len(s.Programs[p]) - 2), Group: int32(group), PerUnit: int64(m.pairs)}
-		if p == last {
-			loop.PerUnit = 1
+		loop := WorkLoop{Program: int32(p), At: int32(len(s.Programs[p]) - 2), Group: int32(group)}
+		if sender := p == last; sender {
+			loop.PerUnit, loop.Messages = 1, int64(m.pairs)
+		} else {
+			loop.PerUnit, loop.Drains = int64(m.pairs), true
 		}
 		s.Work.Loops = append(s.Work.Loops, loop)
 	}

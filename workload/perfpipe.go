@@ -57,13 +57,23 @@ func (p *perfPipe) Build(Shape) (*Scenario, error) {
 	return s, nil
 }
 
-// work declares the loop that each of the two tasks has.
+// answerProgram is the one that answers in either form.
+const answerProgram = 1
+
+// work declares the loop that each of the two tasks has: one asks, with two
+// messages a turn, the other answers.
 func (p *perfPipe) work(programs []Program) *Work {
-	w := &Work{Start: startMark, Units: int64(p.loops), Groups: 1, Messages: 2}
+	w := &Work{Start: startMark, Units: int64(p.loops), Groups: 1}
 	for i, program := range programs {
 		for at, in := range program {
 			if in.Op == OpLoop {
-				w.Loops = append(w.Loops, WorkLoop{Program: int32(i), At: int32(at), PerUnit: 1})
+				loop := WorkLoop{Program: int32(i), At: int32(at), PerUnit: 1}
+				if i == answerProgram {
+					loop.Drains = true
+				} else {
+					loop.Messages = 2
+				}
+				w.Loops = append(w.Loops, loop)
 			}
 		}
 	}

@@ -15,18 +15,23 @@ type Work struct {
 	Units int64
 	// Groups is how many groups of tasks do that work, each on its own.
 	Groups int
-	// Messages is how many writes the tasks of a group do in a unit.
-	Messages int64
 	// Loops are the loops of all tasks that count units.
 	Loops []WorkLoop
 }
 
 // WorkLoop is an OpLoop of the tasks of a group that runs PerUnit turns in each
 // unit of work, so that its count is Units times PerUnit.
+//
+// The tasks of a group are sources of work, each at its own pace, or drain it:
+// one turn of theirs for each turn of each source.
 type WorkLoop struct {
 	Program, At int32
 	Group       int32
 	PerUnit     int64
+	// Messages is how many writes belong to a source's turn, those of who
+	// drains it included.
+	Messages int64
+	Drains   bool
 }
 
 // Stretch says how much of a benchmark's work is simulated at most: a warm-up,
@@ -82,6 +87,27 @@ func (s *Scenario) validateWork() error {
 	for i, l := range s.Work.Loops {
 		if err := s.validateWorkLoop(l); err != nil {
 			return fmt.Errorf("work: loop %d: %w", i, err)
+		}
+	}
+	return s.validateDrains()
+}
+
+// validateDrains checks that who drains a group's work has a turn for each of
+// its sources'.
+func (s *Scenario) validateDrains() error {
+	tasks := make([]int64, len(s.Programs))
+	for i := range s.Tasks {
+		tasks[s.Tasks[i].Program]++
+	}
+	turns := make([]int64, s.Work.Groups) // of all sources, in a unit
+	for _, l := range s.Work.Loops {
+		if !l.Drains {
+			turns[l.Group] += tasks[l.Program] * l.PerUnit
+		}
+	}
+	for i, l := range s.Work.Loops {
+		if l.Drains && l.PerUnit != turns[l.Group] {
+			return fmt.Errorf("work: loop %d drains group %d with %d turns a unit; its sources have %d", i, l.Group, l.PerUnit, turns[l.Group])
 		}
 	}
 	return nil
