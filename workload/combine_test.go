@@ -61,21 +61,19 @@ func TestAddBackgroundRenumbers(t *testing.T) {
 
 func TestValidateWork(t *testing.T) {
 	for want, edit := range map[string]func(*Scenario){
-		"a stretch of no declared work":                      func(s *Scenario) { s.Work, s.Stretch = nil, &Stretch{Measure: 1} },
-		"the warm-up must not be negative":                   func(s *Scenario) { s.Stretch = &Stretch{Warmup: -1, Measure: 1} },
-		"0s measured: the warm-up must not":                  func(s *Scenario) { s.Stretch = &Stretch{} },
-		"work: mark 7 does not exist":                        func(s *Scenario) { s.Work.Start = 7 },
-		"work: loop 0: program 9999 does not exist":          func(s *Scenario) { s.Work.Loops[0].Program = 9999 },
-		"work: loop 0: instruction -1 does not exist":        func(s *Scenario) { s.Work.Loops[0].At = -1 },
-		"work: loop 0: group 1 does not exist":               func(s *Scenario) { s.Work.Loops[0].Group = 1 },
-		"want a loop of 2000 turns":                          func(s *Scenario) { s.Work.Loops[0].At-- },
-		"loop 0 drains group 0 with 20 turns a unit; its sources have 40": func(s *Scenario) {
-			s.Tasks = append(s.Tasks, s.Tasks[len(s.Tasks)-20:]...) // as many senders again
-		},
-		"object 0: unknown kind 6":                           func(s *Scenario) { s.Syncs = []SyncSpec{{Kind: numSyncKinds}} },
-		"object 0: 0 tasks meet there":                       func(s *Scenario) { s.Syncs = []SyncSpec{{Kind: Barrier}} },
-		"object 0: object 0 is a condition, not a mutex":     func(s *Scenario) { s.Syncs = []SyncSpec{{Kind: RequeueCond}} },
-		"object 0: object 3 does not exist: declared are 0 ": func(s *Scenario) { s.Syncs = []SyncSpec{{Kind: Cond, Mutex: 3}} },
+		"a stretch of no declared work":                                  func(s *Scenario) { s.Work, s.Stretch = nil, &Stretch{Measure: 1} },
+		"the warm-up must not be negative":                               func(s *Scenario) { s.Stretch = &Stretch{Warmup: -1, Measure: 1} },
+		"0s measured: the warm-up must not":                              func(s *Scenario) { s.Stretch = &Stretch{} },
+		"work: mark 7 does not exist":                                    func(s *Scenario) { s.Work.Start = 7 },
+		"work: loop 0: program 9999 does not exist":                      func(s *Scenario) { s.Work.Loops[0].Program = 9999 },
+		"work: loop 0: instruction -1 does not exist":                    func(s *Scenario) { s.Work.Loops[0].At = -1 },
+		"work: loop 0: group 1 does not exist":                           func(s *Scenario) { s.Work.Loops[0].Group = 1 },
+		"want a loop of 2000 turns":                                      func(s *Scenario) { s.Work.Loops[0].At-- },
+		"loop 0 drains group 0 with 20 turns a unit; its sources have 0": func(s *Scenario) { s.Work.Loops[len(s.Work.Loops)-1].Drains = true },
+		"object 0: unknown kind 6":                                       func(s *Scenario) { s.Syncs = []SyncSpec{{Kind: numSyncKinds}} },
+		"object 0: 0 tasks meet there":                                   func(s *Scenario) { s.Syncs = []SyncSpec{{Kind: Barrier}} },
+		"object 0: object 0 is a condition, not a mutex":                 func(s *Scenario) { s.Syncs = []SyncSpec{{Kind: RequeueCond}} },
+		"object 0: object 3 does not exist: declared are 0 ":             func(s *Scenario) { s.Syncs = []SyncSpec{{Kind: Cond, Mutex: 3}} },
 	} {
 		b, err := Parse([]string{"messaging", "-g", "1"})
 		if err != nil {
