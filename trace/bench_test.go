@@ -5,8 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
-	"os"
-	"path/filepath"
 	"testing"
 )
 
@@ -165,25 +163,6 @@ func laterSamples(data []byte, by uint64) []byte {
 		}
 	}
 	return out
-}
-
-// TestWriteLongRecordings leaves the benchmarks' inputs in a folder, to be read by
-// the tools that they are compared with (docs/trace.md).
-func TestWriteLongRecordings(t *testing.T) {
-	dir := os.Getenv("SCHEDLAB_LONG_RECORDINGS")
-	if dir == "" {
-		t.Log("not written: SCHEDLAB_LONG_RECORDINGS names no folder")
-		return
-	}
-	for name, content := range map[string][]byte{
-		"long.dat":  longTraceDat(t, fixtureBytes(t, "trace-cmd-v6.dat.gz"), benchEvents/317),
-		"long.data": longPerfData(fixtureBytes(t, "perf-sched.data.gz"), benchEvents/471),
-		"long.txt":  bytes.Repeat(fixtureBytes(t, "tracefs.txt.gz"), benchEvents/317),
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
 }
 
 // The benchmarks' inputs must be what they are taken for.
