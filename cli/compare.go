@@ -33,6 +33,8 @@ type comparison struct {
 	workers          int
 	out              string
 	failOnRegression bool
+	benchmarks       []string
+	costs            []string // NAME=VALUE
 
 	stdout, stderr io.Writer
 }
@@ -79,6 +81,8 @@ func (c *comparison) addFlags(command *cobra.Command) {
 	f.IntVar(&c.workers, "workers", 0, "cells at once (default: one per CPU)")
 	f.StringVar(&c.out, "out", "", "folder for results.csv, results.parquet, report.html, manifest.json and finished cells")
 	f.BoolVar(&c.quiet, "quiet", false, "no progress")
+	f.StringSliceVar(&c.benchmarks, "benchmark", nil, "only the `BENCHMARK` of that name; may be repeated")
+	f.StringArrayVar(&c.costs, "cost", nil, "`NAME=VALUE`: suppose another cost, such as probe=0, to see what it carries; may be repeated")
 	f.BoolVar(&c.failOnRegression, "fail-on-regression", false, "exit 3 when any row is significantly worse than the baseline")
 }
 
@@ -130,7 +134,10 @@ func (c *comparison) plan(runner experiment.Runner) (*experiment.Plan, *experime
 	if err != nil {
 		return nil, nil, err
 	}
-	options := experiment.Options{Quick: c.quick}
+	options := experiment.Options{Quick: c.quick, Benchmarks: c.benchmarks}
+	if options.Supposed, err = parseSettings("cost", "probe=0", c.costs); err != nil {
+		return nil, nil, err
+	}
 	if c.seedGiven {
 		options.Seed = &c.seed
 	}
@@ -261,6 +268,12 @@ func (c *comparison) command() []string {
 	command := []string{"schedlab", c.request, c.file}
 	if c.quick {
 		command = append(command, "--quick")
+	}
+	for _, name := range c.benchmarks {
+		command = append(command, "--benchmark", name)
+	}
+	for _, setting := range c.costs {
+		command = append(command, "--cost", setting)
 	}
 	if c.seedGiven {
 		command = append(command, "--seed", strconv.FormatUint(c.seed, 10))

@@ -24,6 +24,7 @@ const (
 type runRequest struct {
 	cell     experiment.Cell
 	tunables []string
+	supposed []string // cost parameters
 	stretch  string
 	format   string
 	stats    runStatistics
@@ -61,6 +62,7 @@ func (r *runRequest) addFlags(cmd *cobra.Command) {
 	f.StringVar(&r.cell.Machine, "machine", defaultMachine, "preset, spec such as 2n24c2t, or machine file")
 	f.StringVar(&r.cell.Kernel, "kernel", defaultKernel, "kernel version; see schedlab kernels")
 	f.StringArrayVar(&r.cell.Features, "feature", nil, "scheduler `FEATURE`, NO_ in front switches it off; may be repeated")
+	f.StringArrayVar(&r.supposed, "cost", nil, "`NAME=VALUE`: suppose another cost, such as probe=0; may be repeated")
 	f.StringArrayVar(&r.tunables, "tunable", nil, "`NAME=VALUE`, such as migration_cost_ns=250000; may be repeated")
 	f.IntVar(&r.cell.HZ, "hz", experiment.DefaultHZ, "ticks a second: 100, 250, 300 or 1000")
 	f.StringVar(&r.cell.Preemption, "preemption", experiment.DefaultPreemption, "none, voluntary, full or lazy")
@@ -137,16 +139,26 @@ func (r *runRequest) simulate(ctx context.Context, s *experiment.Simulation, out
 	return nil
 }
 
-func (r *runRequest) parseTunables() error {
-	for _, word := range r.tunables {
+func (r *runRequest) parseTunables() (err error) {
+	if r.cell.Tunables, err = parseSettings("tunable", "migration_cost_ns=500000", r.tunables); err != nil {
+		return err
+	}
+	r.cell.Supposed, err = parseSettings("cost", "probe=0", r.supposed)
+	return err
+}
+
+// parseSettings reads the words that a flag was given.
+func parseSettings(flag, example string, words []string) ([]experiment.Tunable, error) {
+	var settings []experiment.Tunable
+	for _, word := range words {
 		name, text, found := strings.Cut(word, "=")
 		value, err := strconv.ParseInt(text, 10, 64)
 		if !found || err != nil {
-			return fmt.Errorf("--tunable %q must be NAME=WHOLE NUMBER, such as migration_cost_ns=500000", word)
+			return nil, fmt.Errorf("--%s %q must be NAME=WHOLE NUMBER, such as %s", flag, word, example)
 		}
-		r.cell.Tunables = append(r.cell.Tunables, experiment.Tunable{Name: name, Value: value})
+		settings = append(settings, experiment.Tunable{Name: name, Value: value})
 	}
-	return nil
+	return settings, nil
 }
 
 func (r *runRequest) parseStretch() error {

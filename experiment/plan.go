@@ -3,8 +3,11 @@ package experiment
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strconv"
+
+	"github.com/schedlab/schedlab/internal/suggest"
 )
 
 // maxCells bounds a plan: beyond it a file is a slip, not an experiment.
@@ -12,8 +15,10 @@ const maxCells = 1_000_000
 
 // Options are the command line's choices that change which cells run.
 type Options struct {
-	Quick bool    // the fewer repeats and rows of the file's quick section
-	Seed  *uint64 // instead of the file's seed
+	Quick      bool      // the fewer repeats and rows of the file's quick section
+	Seed       *uint64   // instead of the file's seed
+	Benchmarks []string  // only these of the file's; none: all
+	Supposed   []Tunable // cost parameters with other values, to see what they carry
 }
 
 // Plan is the cells of an experiment in their fixed order: machine, benchmark,
@@ -23,6 +28,7 @@ type Plan struct {
 	Quick      bool
 	Seed       uint64
 	experiment *Experiment
+	supposed   []Tunable
 	origins    []origin // of each cell
 	rows       [][]row  // of each benchmark
 	repeats    int
@@ -34,7 +40,11 @@ type origin struct{ machine, benchmark, environment, row, variant, repeat int }
 // Plan lists the cells. The error, a *RequestError, is for a file without a
 // quick section under Options.Quick, and for too many cells.
 func (x *Experiment) Plan(o Options) (*Plan, error) {
-	p := &Plan{experiment: x, Quick: o.Quick, Seed: x.seed, repeats: x.repeats}
+	x, err := x.only(o.Benchmarks)
+	if err != nil {
+		return nil, err
+	}
+	p := &Plan{experiment: x, Quick: o.Quick, Seed: x.seed, repeats: x.repeats, supposed: o.Supposed}
 	if o.Seed != nil {
 		p.Seed = *o.Seed
 	}
@@ -51,6 +61,30 @@ func (x *Experiment) Plan(o Options) (*Plan, error) {
 	}
 	p.fill()
 	return p, nil
+}
+
+// only is the experiment with some of its benchmarks; with all if none is named.
+func (x *Experiment) only(names []string) (*Experiment, error) {
+	if len(names) == 0 {
+		return x, nil
+	}
+	all := make([]string, len(x.benchmarks))
+	for i := range x.benchmarks {
+		all[i] = x.benchmarks[i].name.value
+	}
+	for _, name := range names {
+		if !slices.Contains(all, name) {
+			return nil, &RequestError{File: x.src.name, Message: fmt.Sprintf("there is no benchmark %q; %s", name, suggest.DidYouMean(name, all))}
+		}
+	}
+	some := *x
+	some.benchmarks = nil
+	for i := range x.benchmarks {
+		if slices.Contains(names, all[i]) {
+			some.benchmarks = append(some.benchmarks, x.benchmarks[i])
+		}
+	}
+	return &some, nil
 }
 
 func (x *Experiment) planRows(quick bool) [][]row {
@@ -115,6 +149,7 @@ func (p *Plan) add(o origin) {
 		HZ:         int(x.hz.value),
 		Placement:  v.placement.value,
 		Costs:      x.path(x.costs.value),
+		Supposed:   p.supposed,
 		Features:   values(v.features),
 		Tunables:   sortedTunables(v.tunables),
 		Command:    append(b.command[:len(b.command):len(b.command)], r.args...),

@@ -33,7 +33,11 @@ func (Simulator) Run(ctx context.Context, c *Cell) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	return outcomeOf(s.Benchmark.Report(&result.Observation), result), nil
+	o := outcomeOf(s.Benchmark.Report(&result.Observation), result)
+	for _, s := range c.Supposed {
+		o.Notes = append(o.Notes, fmt.Sprintf("supposed that %s costs %d", s.Name, s.Value))
+	}
+	return o, nil
 }
 
 // unconservedPercents are the shares of a run's CPU time, largest first, from
@@ -232,6 +236,16 @@ func buildScenario(benchmark workload.Benchmark, cgroup string, shape workload.S
 }
 
 func costsOf(c *Cell, mach *machine.Machine) (*sim.Costs, error) {
+	costs, err := fileCosts(c, mach)
+	for _, s := range c.Supposed {
+		if err == nil {
+			costs, err = costs.Suppose(s.Name, s.Value)
+		}
+	}
+	return costs, err
+}
+
+func fileCosts(c *Cell, mach *machine.Machine) (*sim.Costs, error) {
 	if c.Costs == "" {
 		return sim.CostsFor(mach.Name)
 	}

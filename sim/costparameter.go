@@ -41,12 +41,18 @@ func (c *Costs) Parameter(name string) (int64, error) {
 // With returns a copy in which one parameter has another value. Frozen
 // parameters, unknown ones and values that cannot be are refused.
 func (c *Costs) With(name string, value int64) (*Costs, error) {
+	if frozenParameters[name] {
+		return nil, fmt.Errorf("parameter %s is paid by patched kernels only and frozen: it cannot be fitted", name)
+	}
+	return c.Suppose(name, value)
+}
+
+// Suppose is With for the question what a cost does: frozen parameters may have
+// another value too.
+func (c *Costs) Suppose(name string, value int64) (*Costs, error) {
 	field, err := parameterField(name)
 	if err != nil {
 		return nil, err
-	}
-	if frozenParameters[name] {
-		return nil, fmt.Errorf("parameter %s is paid by patched kernels only and frozen: it cannot be fitted", name)
 	}
 	changed := *c
 	*field(&changed) = value
