@@ -30,6 +30,7 @@ type ask struct {
 	predicted int
 	chosen    int     // by the kernel, once it has returned
 	idle      []int32 // idle CPUs of prev's cache that the task may use
+	lostTurn  bool    // its CPU stood still meanwhile
 	overlaps  bool    // another placement was open meanwhile
 	record    sched.Decision
 	story     *Story // nil unless this decision is to be told
@@ -105,7 +106,7 @@ func (r *replay) beginAsk(c *cpuState, k *task, time int64, q sched.Question) {
 	c.asking = true
 	q.Task = &k.Task
 	a.request, a.who = request{time: time, event: r.result.Events, index: r.asked + 1, Question: q}, k
-	a.overlaps = r.open > 0
+	a.overlaps, a.lostTurn = r.open > 0, false
 	if r.open > 0 {
 		r.markOverlaps()
 	}
@@ -148,6 +149,7 @@ func (r *replay) onSelectReturn(cpu int, c *cpuState, e *trace.Event) {
 	if chosen < 0 || chosen >= len(r.cpus) {
 		return
 	}
+	r.askLate(&c.ask, e)
 	r.endAsk(c, chosen, e.Time)
 	k := c.ask.who
 	k.arrived = c.clock(e.Time)

@@ -27,9 +27,10 @@ type replay struct {
 
 	groups         groupTable
 	freedApart     map[uint64]bool // affinities from which tasks are freed one by one: see learnAffinity
-	leastPlacement int64           // ns, the shortest time from sel to selr so far
-	asked          int64           // placements begun
-	open           int             // placements between their sel and selr
+	usual          usualTimes
+	leastPlacement int64 // ns, the shortest time from sel to selr so far
+	asked          int64 // placements begun
+	open           int   // placements between their sel and selr
 	result         *Capture
 }
 
@@ -125,7 +126,7 @@ func (r *replay) step(e *trace.Event) {
 
 // settlesWaking: these events on the waker's CPU tell what became of a waking.
 func settlesWaking(k trace.Kind) bool {
-	return k == trace.KindSelect || k == trace.KindWakeup || k == trace.KindMigrate
+	return k == trace.KindSelect || k == trace.KindSelectReturn || k == trace.KindWakeup || k == trace.KindMigrate
 }
 
 // begin starts what runs, and queues what waits, when the trace begins.

@@ -88,6 +88,7 @@ func (r *replay) changeTurn(cpu int, c *cpuState, now int64) {
 		}
 		left := &r.cpus[t.cpu]
 		left.turn.paused = end
+		left.ask.lostTurn = true
 		if k := left.starting; k != nil {
 			left.starting = nil
 			r.f.At(end, func() { r.f.Started(&k.Task, k.CPU()) })

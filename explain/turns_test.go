@@ -12,6 +12,12 @@ import (
 // ticks at whole multiples of 4 ms.
 func followTurns(t *testing.T, text string) *replay {
 	t.Helper()
+	return followTurnsFrom(t, text, func(*replay) {})
+}
+
+// followTurnsFrom is followTurns with something prepared.
+func followTurnsFrom(t *testing.T, text string, prepare func(*replay)) *replay {
+	t.Helper()
 	b, err := Open(writeBundle(t, linux61, "", text))
 	if err != nil {
 		t.Fatal(err)
@@ -27,6 +33,7 @@ func followTurns(t *testing.T, text string) *replay {
 	}
 	r.turns.taken, r.turns.tick = true, 4_000_000
 	r.f.TickByHand()
+	prepare(r)
 	var e trace.Event
 	for {
 		err := reader.Next(&e)

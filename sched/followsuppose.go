@@ -46,6 +46,15 @@ type Question struct {
 	Kind       Kind
 	Sync       bool
 	Interrupt  bool // an interrupt handler wakes, not the running task
+
+	asked answered // as Remember found it
+}
+
+// answered is what a placement leaves behind in the task and its waker.
+type answered struct {
+	taskRecent, wakerRecent, wakerFlips int32
+	wakerDecay                          int64
+	wakerLast                           *Task
 }
 
 // Ask places the task of q as the model would, with all consequences that the
@@ -62,6 +71,20 @@ func (f *Follower) Ask(q *Question, record *Decision) int {
 	s.decision = nil
 	s.scratch.inInterrupt = false
 	return cpu
+}
+
+// AskAgain answers q a second time, in the state of the present: the CPU that
+// asks stood still since it had begun. What the first answer left behind in the
+// task and its waker is taken back; nobody else has changed it meanwhile.
+func (f *Follower) AskAgain(q *Question, record *Decision) int {
+	waker, was := f.s.waker(q.Here), &q.asked
+	q.Task.recentUsed = was.taskRecent
+	waker.flips, waker.flipDecay, waker.lastWakee = was.wakerFlips, was.wakerDecay, was.wakerLast
+	if waker != q.Task {
+		waker.recentUsed = was.wakerRecent
+	}
+	f.Remember(q)
+	return f.Ask(q, record)
 }
 
 // memory is the state that a search may change, as it was before.
@@ -94,6 +117,7 @@ func (f *Follower) Remember(q *Question) {
 			m.hints[i] = *shared
 		}
 	}
+	q.asked = answered{m.taskRecent, m.wakerRecent, m.wakerFlips, m.wakerDecay, m.wakerLast}
 	m.wakeAvgIdle, m.wakeStamp = here.wakeAvgIdle, here.wakeStamp
 	if here.llc != nil {
 		m.scanNS = here.llc.avgScanCost
