@@ -93,7 +93,7 @@ func (r *replay) stepExactly(cpu int, c *cpuState, e *trace.Event) {
 	case trace.KindSelectReturn:
 		r.onSelectReturn(cpu, c, e)
 	case trace.KindWakeup:
-		r.onWakeup(cpu, c, e.Wake())
+		r.onWakeup(cpu, c, e)
 	case trace.KindWakeupNew:
 		r.onWakeupNew(e.Wake())
 	case trace.KindMigrate:

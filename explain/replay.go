@@ -89,7 +89,7 @@ func (r *replay) step(e *trace.Event) {
 	case trace.KindSelectReturn:
 		r.onSelectReturn(cpu, c, e)
 	case trace.KindWakeup:
-		r.onWakeup(cpu, c, e.Wake())
+		r.onWakeup(cpu, c, e)
 	case trace.KindWakeupNew:
 		r.onWakeupNew(e.Wake())
 	case trace.KindMigrate:
@@ -222,7 +222,8 @@ func (k *task) settleWaking() {
 // to one CPU: it has never been placed.
 func (k *task) pinnedToOne() bool { return k.mask&(k.mask-1) == 0 }
 
-func (r *replay) onWakeup(cpu int, c *cpuState, w trace.Wake) {
+func (r *replay) onWakeup(cpu int, c *cpuState, e *trace.Event) {
+	w := e.Wake()
 	k := r.sleeper(w)
 	if k == nil {
 		return
@@ -238,6 +239,9 @@ func (r *replay) onWakeup(cpu int, c *cpuState, w trace.Wake) {
 			r.f.WokenInPlace(&k.Task)
 		} else {
 			r.f.Woken(&k.Task, r.validCPU(int(w.TargetCPU)))
+		}
+		if e.Known && e.Flags&trace.ContextNeedResched != 0 && cpu == int(w.TargetCPU) {
+			r.f.SeenResched(cpu)
 		}
 	})
 	k.fresh = false

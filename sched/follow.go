@@ -30,6 +30,7 @@ type Follower struct {
 	offsetOK bool
 
 	before  memory          // what Remember keeps
+	clocks  []queueClock    // by CPU: see followclock.go
 	stamped machine.CPUMask // CPUs whose search for work has set their idle stamp
 	hidden  []*Task         // runnable, but throttled: see hideRunnable
 }
@@ -51,7 +52,7 @@ func NewFollower(cfg Config) (*Follower, error) {
 	if err != nil {
 		return nil, fmt.Errorf("following a recording: %w", err)
 	}
-	f := &Follower{s: s, tickNS: 1_000_000_000 / s.hz, stamped: machine.NewCPUMask(len(s.rqs))}
+	f := &Follower{s: s, tickNS: 1_000_000_000 / s.hz, stamped: machine.NewCPUMask(len(s.rqs)), clocks: make([]queueClock, len(s.rqs))}
 	for cpu := range s.rqs {
 		if shared := s.rqs[cpu].llcShared; shared != nil {
 			shared.HasIdleCores = s.scratch.smt
@@ -124,6 +125,7 @@ func (f *Follower) Tick(cpu int) {
 	if rq.curr == nil {
 		return
 	}
+	f.readClock(cpu)
 	s.nohzExit(rq)
 	if rq.curr.other {
 		return

@@ -6,6 +6,7 @@ package sched
 
 // Softirq follows the scheduler's softirq on a CPU, which decays its load.
 func (f *Follower) Softirq(cpu int) {
+	f.readClock(cpu)
 	rq := &f.s.rqs[cpu]
 	rq.idleBalance = rq.idleCPU()
 	f.s.decayBlocked(rq)
@@ -15,6 +16,7 @@ func (f *Follower) Softirq(cpu int) {
 // dst has stopped its tick. The load of all tickless CPUs decays, once a jiffy.
 func (f *Follower) BalancedByOther(cpu, dst int) {
 	s := f.s
+	f.readClock(dst)
 	if rq := &s.rqs[dst]; rq.idleCPU() && !rq.nohz.tickStopped {
 		s.nohzEnter(rq)
 	}
@@ -28,6 +30,7 @@ func (f *Follower) BalancedByOther(cpu, dst int) {
 // Newidle follows the start of newidle balancing on a CPU.
 func (f *Follower) Newidle(cpu int) {
 	rq := &f.s.rqs[cpu]
+	f.readClock(cpu)
 	rq.idleStamp = f.s.now
 	f.stamped.Set(cpu)
 	f.s.decayBlocked(rq)

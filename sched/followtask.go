@@ -18,6 +18,13 @@ const (
 // Switch follows a context switch on cpu from prev to next; nil is the idle
 // task. how says in which state prev leaves.
 func (f *Follower) Switch(cpu int, prev, next *Task, how Leaving) {
+	now := f.s.now
+	f.s.now = f.switchClock(cpu)
+	f.switchTo(cpu, prev, next, how)
+	f.s.now = now
+}
+
+func (f *Follower) switchTo(cpu int, prev, next *Task, how Leaving) {
 	s := f.s
 	rq := &s.rqs[cpu]
 	f.ensureRunning(rq, prev)
@@ -240,6 +247,7 @@ func (f *Follower) Woken(t *Task, cpu int) {
 	t.wakeMigrated = false
 	f.enqueue(&s.rqs[cpu], t, flags)
 	s.endIdlePeriod(&s.rqs[cpu])
+	f.noteQueued(t)
 }
 
 // WokenInPlace follows a task that was woken on its own CPU without being
@@ -327,6 +335,7 @@ func (f *Follower) Started(t *Task, cpu int) {
 		s.initNewTask(t)
 	}
 	f.enqueue(&s.rqs[cpu], t, 0)
+	f.noteQueued(t)
 }
 
 // Move follows a task to another CPU: a queued one is taken off there and
@@ -344,11 +353,13 @@ func (f *Follower) Move(t *Task, cpu int) {
 	if src.curr == t {
 		f.changeCurrent(src, nil)
 	}
+	f.readClock(int(src.cpu))
 	f.dequeue(src, t, 0)
 	t.moving = true
 	s.setTaskCPU(t, cpu)
 	t.moving = false
 	f.enqueue(&s.rqs[cpu], t, 0)
+	f.noteQueued(t)
 }
 
 // SetClass follows a change of the task's priority: other says that it is now
