@@ -130,7 +130,7 @@ func Run(ctx context.Context, b *Bundle, opts Options) (*Capture, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", b.Dir, err)
 	}
-	r.probes = look.probes
+	r.probes, r.kicks.judgeable = look.probes, look.passes
 	if look.turns {
 		r.turns.taken, r.turns.tick = true, 1_000_000_000/opts.HZ
 		r.f.TickByHand()

@@ -14,6 +14,7 @@ const lookAheadEvents = 50_000
 type looked struct {
 	hz     int64
 	probes bool
+	passes bool // balance passes were recorded
 	turns  bool // the CPUs take turns: see turns.go
 	// running is, by CPU, the thread that runs when the trace begins: the one
 	// that the CPU's first event names. PID 0 is the idle task.
@@ -53,6 +54,7 @@ func lookAhead(b *Bundle) (looked, error) {
 		turns.add(e.CPU)
 		l.noteRunning(&e)
 		l.noteWaiting(&e)
+		l.passes = l.passes || e.Kind == trace.KindBalance
 		if e.Kind != trace.KindSelect {
 			continue
 		}

@@ -28,6 +28,7 @@ type replay struct {
 	groups         groupTable
 	freedApart     map[uint64]bool // affinities from which tasks are freed one by one: see learnAffinity
 	usual          usualTimes
+	kicks          kicks
 	leastPlacement int64 // ns, the shortest time from sel to selr so far
 	asked          int64 // placements begun
 	open           int   // placements between their sel and selr
@@ -49,6 +50,8 @@ type cpuState struct {
 	newidleAt int64 // ns when that began
 	loadSet   bool  // the root queue's load has its start value
 
+	kicked int64 // ns of a softirq that may be an idle load balancer's; 0: none
+
 	turn cpuTurn
 	bal  cpuBalance
 }
@@ -59,6 +62,7 @@ func (r *replay) step(e *trace.Event) {
 		r.result.Skipped++
 		return
 	}
+	r.settleKicks(e)
 	r.f.Advance(e.Time)
 	cpu := int(e.CPU)
 	c := &r.cpus[cpu]
@@ -318,6 +322,7 @@ func (r *replay) onSoftirq(cpu int, c *cpuState, e *trace.Event) {
 	if vec, ok := e.Value("vec"); ok && vec == schedSoftirq {
 		c.balance = false
 		r.f.Softirq(cpu)
+		r.noteKick(cpu, e.Time)
 	}
 }
 

@@ -31,6 +31,7 @@ type Follower struct {
 
 	before  memory          // what Remember keeps
 	clocks  []queueClock    // by CPU: see followclock.go
+	ticked  []int64         // ns, by CPU: the last sign of a tick while it idled
 	stamped machine.CPUMask // CPUs whose search for work has set their idle stamp
 	hidden  []*Task         // runnable, but throttled: see hideRunnable
 }
@@ -52,7 +53,7 @@ func NewFollower(cfg Config) (*Follower, error) {
 	if err != nil {
 		return nil, fmt.Errorf("following a recording: %w", err)
 	}
-	f := &Follower{s: s, tickNS: 1_000_000_000 / s.hz, stamped: machine.NewCPUMask(len(s.rqs)), clocks: make([]queueClock, len(s.rqs))}
+	f := &Follower{s: s, tickNS: 1_000_000_000 / s.hz, stamped: machine.NewCPUMask(len(s.rqs)), clocks: make([]queueClock, len(s.rqs)), ticked: make([]int64, len(s.rqs))}
 	for cpu := range s.rqs {
 		if shared := s.rqs[cpu].llcShared; shared != nil {
 			shared.HasIdleCores = s.scratch.smt

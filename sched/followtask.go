@@ -66,6 +66,7 @@ func (f *Follower) enterIdle(rq *runqueue) {
 	if !f.stamped.Has(int(rq.cpu)) {
 		rq.idleStamp = s.now
 	}
+	f.decayOnIdle(rq)
 	s.updateIdleCore(rq)
 }
 
