@@ -41,6 +41,7 @@ type cpuState struct {
 	forked   *task // child of the last fork on the CPU
 	leaving  *task // woken task for which another CPU has been chosen, until it is moved there
 	starting *task // new task that has been placed but not been seen queued
+	supposed *task // new task that is supposed to have been queued on this CPU
 
 	asking bool // between sel and selr
 	ask    ask
@@ -167,6 +168,12 @@ func (r *replay) onSwitch(cpu int, c *cpuState, s trace.Switch) {
 	if next != nil {
 		nextTask, next.fresh = &next.Task, false
 	}
+	switch next {
+	case nil:
+		r.takeBackStart(c)
+	case c.supposed:
+		c.supposed = nil
+	}
 	r.f.At(c.clock(r.f.Now()), func() { r.f.Switch(cpu, prevTask, nextTask, how) })
 	if prev != nil && s.PrevState.Gone() {
 		r.f.Forget(prevTask)
@@ -258,6 +265,9 @@ func (r *replay) onWakeupNew(w trace.Wake) {
 	}
 	if c := k.startingOn; c != nil && c.starting == k {
 		c.starting = nil
+	}
+	if c := &r.cpus[k.CPU()]; c.supposed == k {
+		c.supposed = nil
 	}
 	r.f.Started(&k.Task, r.validCPU(int(w.TargetCPU)))
 	k.fresh = false

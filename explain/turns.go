@@ -53,7 +53,7 @@ func (r *replay) takeTurn(cpu int, c *cpuState, e *trace.Event) {
 			c.turn.resuming = false
 		}
 	}
-	if c.turn.carried == 0 && interruptible(e.Kind) {
+	if c.turn.carried == 0 && (interruptible(e.Kind) || c.beginsExec(e.Kind)) {
 		r.tickWhenDue(cpu, c, max(t.resumed, c.turn.last, t.tickAfter(c.turn.ticked)))
 	}
 	c.turn.last, t.last = e.Time, e.Time
@@ -92,6 +92,7 @@ func (r *replay) changeTurn(cpu int, c *cpuState, now int64) {
 		if k := left.starting; k != nil {
 			left.starting = nil
 			r.f.At(end, func() { r.f.Started(&k.Task, k.CPU()) })
+			r.cpus[k.CPU()].supposed = k
 		}
 	}
 	if t.anything {
@@ -99,6 +100,15 @@ func (r *replay) changeTurn(cpu int, c *cpuState, now int64) {
 	}
 	t.cpu, t.anything = cpu, true
 	c.turn.resuming = true
+}
+
+// takeBackStart: a CPU that falls idle has no new task yet that was only
+// supposed to have been queued there. Its start is still to come.
+func (r *replay) takeBackStart(c *cpuState) {
+	if k := c.supposed; k != nil {
+		c.supposed = nil
+		r.f.StartedTooSoon(&k.Task)
+	}
 }
 
 // tickPassed runs the ticks of CPUs that have had a turn in which they recorded
@@ -181,6 +191,12 @@ func interruptible(k trace.Kind) bool {
 		return false
 	}
 	return true
+}
+
+// beginsExec reports whether a placement is nobody's who is being woken or forked:
+// an exec's, which nothing comes before.
+func (c *cpuState) beginsExec(k trace.Kind) bool {
+	return k == trace.KindSelect && c.waking == nil && c.forked == nil
 }
 
 // clock returns the time that a CPU had read when it did what it records now.

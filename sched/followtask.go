@@ -339,6 +339,20 @@ func (f *Follower) Started(t *Task, cpu int) {
 	f.noteQueued(t)
 }
 
+// StartedTooSoon takes back that a new task has been queued: it has not been yet.
+// A task that has run already stays.
+func (f *Follower) StartedTooSoon(t *Task) {
+	rq := &f.s.rqs[t.cpu]
+	if !t.queued || rq.curr == t {
+		return
+	}
+	f.dequeue(rq, t, 0)
+	if !t.other {
+		f.s.detachForMove(&t.se)
+	}
+	t.se.avg = Avg{last: neverUpdated, loadAvg: seWeight(&t.se)}
+}
+
 // Move follows a task to another CPU: a queued one is taken off there and
 // queued here, a sleeping one just changes its home.
 func (f *Follower) Move(t *Task, cpu int) {
