@@ -161,7 +161,7 @@ func (r *replay) onSelectReturn(cpu int, c *cpuState, e *trace.Event) {
 		} else {
 			r.f.Placed(&k.Task, cpu, chosen)
 		}
-		c.waking, k.wakingOn = nil, nil
+		c.waking, k.wakingOn, c.sent = nil, nil, k
 	case sched.KindFork:
 		r.f.ForkPlaced(&k.Task, chosen)
 		c.forked, c.starting, k.startingOn = nil, k, c

@@ -41,6 +41,8 @@ type cpuState struct {
 	forked   *task // child of the last fork on the CPU
 	leaving  *task // woken task for which another CPU has been chosen, until it is moved there
 	starting *task // new task that has been placed but not been seen queued
+	sent     *task // woken task that the CPU has placed with its newest event
+	held     *task // sent, but not yet arrived
 	supposed *task // new task that is supposed to have been queued on this CPU
 
 	asking bool // between sel and selr
@@ -83,6 +85,9 @@ func (r *replay) step(e *trace.Event) {
 	if c.leaving != nil && e.Kind != trace.KindMigrate {
 		r.f.Placed(&c.leaving.Task, cpu, c.ask.chosen) // its move was not recorded
 		c.leaving = nil
+	}
+	if e.Kind != trace.KindMigrate {
+		c.sent = nil
 	}
 	switch e.Kind {
 	case trace.KindSwitch:

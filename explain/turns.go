@@ -89,7 +89,8 @@ func (r *replay) changeTurn(cpu int, c *cpuState, now int64) {
 		left := &r.cpus[t.cpu]
 		left.turn.paused = end
 		left.ask.lostTurn = true
-		if k := left.starting; k != nil {
+		r.holdBack(left, cpu)
+		if k := left.starting; k != nil && !r.passesOver(cpu, k.CPU()) {
 			left.starting = nil
 			r.f.At(end, func() { r.f.Started(&k.Task, k.CPU()) })
 			r.cpus[k.CPU()].supposed = k
@@ -97,9 +98,35 @@ func (r *replay) changeTurn(cpu int, c *cpuState, now int64) {
 	}
 	if t.anything {
 		r.tickPassed(cpu)
+		r.sendHeldBack(c, cpu)
 	}
 	t.cpu, t.anything = cpu, true
 	c.turn.resuming = true
+}
+
+// passesOver reports whether the turn goes from the present CPU to the next one past an idle CPU.
+// That CPU was sent nothing, or it would have recorded something.
+func (r *replay) passesOver(next, cpu int) bool {
+	n, from := len(r.cpus), r.turns.cpu
+	return r.f.Scheduler().Current(cpu) == nil && cpu != from && (cpu-from+n)%n < (next-from+n)%n
+}
+
+// holdBack: a wakee that the CPU which loses its turn has placed last is not on the wake list
+// of a CPU that the turn passes over. It will be once its waker goes on.
+func (r *replay) holdBack(left *cpuState, next int) {
+	if k := left.sent; k != nil && !k.Queued() && r.passesOver(next, k.CPU()) {
+		left.held = k
+		r.f.NotSent(&k.Task)
+	}
+	left.sent = nil
+}
+
+// sendHeldBack goes on with what a CPU was about to do when it lost its turn.
+func (r *replay) sendHeldBack(c *cpuState, cpu int) {
+	if k := c.held; k != nil {
+		c.held = nil
+		r.f.Pending(&k.Task, cpu)
+	}
 }
 
 // takeBackStart: a CPU that falls idle has no new task yet that was only

@@ -180,6 +180,9 @@ func (f *Follower) Pending(t *Task, here int) {
 	}
 }
 
+// NotSent follows a wakee that has been placed but is not on the wake list yet.
+func (f *Follower) NotSent(t *Task) { f.leaveWakeList(t) }
+
 func (f *Follower) setCPU(t *Task, cpu int) {
 	if int(t.cpu) != cpu {
 		f.leaveWakeList(t)
