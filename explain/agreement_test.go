@@ -47,8 +47,8 @@ var committed = sync.OnceValue(func() *Result {
 // floors are the lowest agreements, in percent, that may come out: those that
 // were reached when this was written, rounded down. Raise them with the rules.
 type floors struct {
-	total, fork, exec, flips, recent, load, plain float64
-	least                                         float64 // of any one capture
+	total, fork, exec, flips, recent, load, util, plain float64
+	least                                               float64 // of any one capture
 }
 
 // committedFloors are for the beginnings of captures in testdata, where more
@@ -118,6 +118,7 @@ func checkFloors(t *testing.T, result *Result, want map[string]floors) {
 		atLeast(t, k+" wakee_flips", s.hidden.Flips, f.flips)
 		atLeast(t, k+" recent_used_cpu", s.hidden.Recent, f.recent)
 		atLeast(t, k+" loads", s.hidden.Load, f.load)
+		atLeast(t, k+" utilizations", s.hidden.Util, f.util)
 		atLeast(t, k+" without hidden state", s.plain, f.plain)
 		if prev, ours := float64(s.prev), float64(s.all().Agree); prev >= ours {
 			t.Errorf("%s: staying on the previous CPU explains %.0f placements, the rules %.0f", k, prev, ours)

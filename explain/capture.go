@@ -76,9 +76,9 @@ type Capture struct {
 }
 
 // HiddenCounts is how often the rebuilt hidden state equals the recorded one:
-// wakee_flips and recent_used_cpu exactly, loads within 2 %.
+// wakee_flips and recent_used_cpu exactly, averages within 2 %.
 type HiddenCounts struct {
-	Flips, Recent, Load, CPULoad Count
+	Flips, Recent, Load, Util, CPULoad Count
 }
 
 // Total returns the counts of all kinds together.

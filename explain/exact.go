@@ -106,7 +106,7 @@ func (r *replay) stepExactly(cpu int, c *cpuState, e *trace.Event) {
 			r.f.Arrive(&k.Task)
 		}
 	case trace.KindFork:
-		r.onFork(cpu, c, e.Fork())
+		r.onFork(cpu, c, e)
 	case trace.KindExit:
 		r.onExit(e.Exit(), cpu)
 	case trace.KindPolicy:
@@ -177,5 +177,6 @@ func (r *replay) checkHidden(k *task, sel *trace.Select) {
 	h.Flips.check(have.Flips == sel.Flips)
 	h.Recent.check(have.Recent == sel.RecentCPU)
 	h.Load.check(have.Load == sel.Load)
+	h.Util.check(have.Util == sel.Util)
 	h.CPULoad.check(r.f.RootLoad(int(sel.PrevCPU)) == sel.PrevLoad)
 }

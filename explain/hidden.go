@@ -60,6 +60,7 @@ func (r *replay) takeHidden(k *task, sel *trace.Select, kind sched.Kind) {
 	h.Flips.check(have.Flips == told.Flips)
 	h.Recent.check(have.Recent == told.Recent)
 	h.Load.check(near(have.Load, told.Load))
+	h.Util.check(near(have.Util, told.Util))
 }
 
 // leastTelling is a load below which rounding makes the weight a guess.

@@ -105,7 +105,7 @@ func (r *replay) step(e *trace.Event) {
 	case trace.KindMigrate:
 		r.onMigrate(cpu, c, e.Migration())
 	case trace.KindFork:
-		r.onFork(cpu, c, e.Fork())
+		r.onFork(cpu, c, e)
 	case trace.KindExit:
 		r.onExit(e.Exit(), cpu)
 	case trace.KindSoftirqEntry:
@@ -274,6 +274,9 @@ func (r *replay) onWakeupNew(w trace.Wake) {
 	if c := &r.cpus[k.CPU()]; c.supposed == k {
 		c.supposed = nil
 	}
+	if !r.probes {
+		r.endAskOf(k, r.validCPU(int(w.TargetCPU)))
+	}
 	r.f.Started(&k.Task, r.validCPU(int(w.TargetCPU)))
 	k.fresh = false
 }
@@ -297,7 +300,8 @@ func (r *replay) onMigrate(cpu int, c *cpuState, m trace.Migration) {
 	k.fresh = false
 }
 
-func (r *replay) onFork(cpu int, c *cpuState, fork trace.Fork) {
+func (r *replay) onFork(cpu int, c *cpuState, e *trace.Event) {
+	fork := e.Fork()
 	parent := r.lookup(fork.Parent, cpu)
 	if fork.Child.PID <= 0 {
 		return
@@ -315,6 +319,9 @@ func (r *replay) onFork(cpu int, c *cpuState, fork trace.Fork) {
 	r.f.Forked(parentTask, &child.Task, cpu)
 	r.tasks.byPID[fork.Child.PID] = child
 	c.forked = child
+	if !r.probes && !c.asking { // a wakee of this CPU may still be on its way
+		r.beginAsk(c, child, e.Time, sched.Question{Kind: sched.KindFork, Here: cpu, Prev: cpu})
+	}
 }
 
 func (r *replay) onExit(t trace.Task, cpu int) {

@@ -124,3 +124,23 @@ func TestRunStopsWhenInterrupted(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// Without probes a fork is judged from its event to the first wakeup, unless a
+// wakee of the same CPU is still on its way.
+func TestForkWithoutProbes(t *testing.T) {
+	const (
+		runs   = "          <idle>-0       [000] d..2.     1.000100: sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=b next_pid=20 next_prio=120\n"
+		wakes  = "               b-20      [000] d..3.     1.000200: sched_waking: comm=a pid=10 prio=120 target_cpu=002\n"
+		forks  = "               b-20      [000] .....     1.000300: sched_process_fork: comm=b pid=20 child_comm=c child_pid=30\n"
+		starts = "               b-20      [000] d..2.     1.000400: sched_wakeup_new: comm=c pid=30 prio=120 target_cpu=003\n"
+	)
+	for _, c := range []struct {
+		name, text string
+		forks      int64
+	}{{"alone", runs + forks + starts, 1}, {"with a wakee on its way", runs + wakes + forks + starts, 0}} {
+		r := followTurnsFrom(t, c.text, func(r *replay) { r.turns.taken = false })
+		if got := r.result.ByKind[sched.KindFork].Decisions; got != c.forks {
+			t.Errorf("%s: %d forks, want %d", c.name, got, c.forks)
+		}
+	}
+}

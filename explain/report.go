@@ -73,6 +73,7 @@ func (h *HiddenCounts) plus(o *HiddenCounts) {
 	h.Flips.plus(o.Flips)
 	h.Recent.plus(o.Recent)
 	h.Load.plus(o.Load)
+	h.Util.plus(o.Util)
 	h.CPULoad.plus(o.CPULoad)
 }
 
@@ -242,6 +243,7 @@ type hiddenJSON struct {
 	Flips   Count `json:"wakee_flips"`
 	Recent  Count `json:"recent_used_cpu"`
 	Load    Count `json:"load"`
+	Util    Count `json:"util"`
 	CPULoad Count `json:"cpu_load"`
 }
 
@@ -262,7 +264,7 @@ func (s *summary) json() sumJSON {
 	out := sumJSON{
 		Decisions: all.Decisions, Agree: all.Agree, Agreement: all.Share(),
 		ByKind: kindsJSON{s.byKind[sched.KindWake], s.byKind[sched.KindFork], s.byKind[sched.KindExec]},
-		Hidden: hiddenJSON{s.hidden.Flips, s.hidden.Recent, s.hidden.Load, s.hidden.CPULoad},
+		Hidden: hiddenJSON{s.hidden.Flips, s.hidden.Recent, s.hidden.Load, s.hidden.Util, s.hidden.CPULoad},
 		Causes: map[string]int64{}, Balance: s.balance.json(),
 	}
 	if all.Decisions > 0 {
