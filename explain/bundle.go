@@ -247,6 +247,11 @@ func (b *Bundle) Config(hz int64) sched.Config {
 	return cfg
 }
 
+// online reports whether the machine has the CPU and uses it.
+func (b *Bundle) online(cpu int32) bool {
+	return cpu >= 0 && int(cpu) < len(b.Machine.CPUs) && b.Machine.CPUs[cpu].Online
+}
+
 // readGroups reads cgroups.txt, which is there when groups were used:
 // "== /be idle=1 weight=0 max=max 100000", followed by cpu.stat.
 func (b *Bundle) readGroups() error {

@@ -130,6 +130,9 @@ func Run(ctx context.Context, b *Bundle, opts Options) (*Capture, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", b.Dir, err)
 	}
+	if r.groups.quotas, err = b.survey(); err != nil {
+		return nil, err
+	}
 	r.probes, r.kicks.judgeable = look.probes, look.passes
 	if look.turns {
 		r.turns.taken, r.turns.tick = true, 1_000_000_000/opts.HZ

@@ -13,14 +13,13 @@ import (
 type groupTable struct {
 	byPath map[string]*sched.TaskGroup
 	quota  map[*sched.TaskGroup]bool
-	queues map[uint64]*sched.TaskGroup // by the address of a queue
+	quotas quotaQueues
 }
 
 func (r *replay) buildGroups() error {
 	s := r.f.Scheduler()
 	r.groups = groupTable{
-		byPath: map[string]*sched.TaskGroup{}, quota: map[*sched.TaskGroup]bool{}, queues: map[uint64]*sched.TaskGroup{},
-	}
+		byPath: map[string]*sched.TaskGroup{}, quota: map[*sched.TaskGroup]bool{}}
 	for _, g := range r.bundle.Groups {
 		tg := s.NewGroup(r.groups.nearest(s, parentPath(g.Path)), g.Path)
 		r.groups.byPath[g.Path] = tg
@@ -65,31 +64,15 @@ func (r *replay) onAttach(a trace.Attach, cpu int) {
 	r.f.SetGroup(&k.Task, r.groups.nearest(r.f.Scheduler(), r.names.Text(a.Path)))
 }
 
-// onThrottle finds out whose queue it is: that of the running task's group, or
-// of the first one above it that has a quota.
+// onThrottle follows what an attempt to throttle or unthrottle a queue led to.
 func (r *replay) onThrottle(q trace.Queue) {
-	cpu := int(q.CPU)
-	if cpu < 0 || cpu >= len(r.cpus) {
-		return
-	}
-	g := r.groups.queues[q.Address]
-	if g == nil {
-		curr := r.f.Scheduler().Current(cpu)
-		if curr == nil {
-			return
-		}
-		for g = curr.Group(); g != nil && !r.groups.quota[g]; g = g.Parent() {
-		}
-		if g == nil {
-			return
-		}
-		r.groups.queues[q.Address] = g
-	}
-	r.f.Throttle(g, cpu)
-}
-
-func (r *replay) onUnthrottle(q trace.Queue) {
-	if g := r.groups.queues[q.Address]; g != nil && q.CPU >= 0 && int(q.CPU) < len(r.cpus) {
-		r.f.Unthrottle(g, int(q.CPU))
+	path, throttled := r.groups.quotas.next(q.Address)
+	g, cpu := r.groups.byPath[path], int(q.CPU)
+	switch {
+	case g == nil || cpu < 0 || cpu >= len(r.cpus):
+	case throttled:
+		r.f.Throttle(g, cpu)
+	default:
+		r.f.Unthrottle(g, cpu)
 	}
 }

@@ -61,7 +61,7 @@ type cpuState struct {
 
 // step follows one event.
 func (r *replay) step(e *trace.Event) {
-	if e.CPU < 0 || int(e.CPU) >= len(r.cpus) || !r.bundle.Machine.CPUs[e.CPU].Online {
+	if !r.bundle.online(e.CPU) {
 		r.result.Skipped++
 		return
 	}
@@ -124,10 +124,8 @@ func (r *replay) step(e *trace.Event) {
 		r.endVerdict(c, e)
 	case trace.KindAttach:
 		r.onAttach(e.Attach(), cpu)
-	case trace.KindThrottle:
+	case trace.KindThrottle, trace.KindUnthrottle:
 		r.onThrottle(e.Queue())
-	case trace.KindUnthrottle:
-		r.onUnthrottle(e.Queue())
 	}
 	if r.turns.taken {
 		r.endTurnEvent(cpu, c, e)

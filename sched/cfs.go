@@ -135,6 +135,9 @@ func (s *Scheduler) enqueueEntity(cfs *cfsRQ, se *Entity, flags enqueueFlag) {
 		cfs.line.insert(se)
 	}
 	se.onRQ = true
+	if s.profile.ThrottlesTasks {
+		cfs.thaw(s.now)
+	}
 	if !cfs.onLeafList {
 		cfs.rq.addLeaf(cfs)
 	}
@@ -172,6 +175,9 @@ func (s *Scheduler) dequeueEntity(cfs *cfsRQ, se *Entity, flags enqueueFlag) {
 	}
 	s.updateGroupWeight(se)
 	cfs.advanceMinVruntime()
+	if s.profile.ThrottlesTasks && cfs.nr == 0 && s.throttledHierarchy(cfs) {
+		cfs.freeze(s.now)
+	}
 }
 
 func (s *Scheduler) accountDequeue(cfs *cfsRQ, se *Entity) {

@@ -4,25 +4,20 @@ package sched
 // CPU, and when it was set free (mechanisms.md 4.3, 4.4).
 
 // Throttle follows a queue that has used up its quota: its tasks vanish from
-// the levels above, and its averages stand still.
-//
-// The event is the attempt; it has no effect when the group has runtime left
-// for the queue. A second attempt without an unthrottling in between shows
-// that the first had none.
+// the levels above, and its averages stand still. Kernels that throttle task by
+// task only mark the queue; the tasks vanish one by one, as they leave the CPU.
 func (f *Follower) Throttle(g *TaskGroup, cpu int) {
 	s, q := f.s, g.queues[cpu]
-	if q.se == nil {
+	if q.se == nil || q.throttled || q.marked {
 		return
 	}
 	if s.profile.ThrottlesTasks {
-		q.attempted = true
+		q.marked = true
+		s.countThrottled(g, cpu, +1)
 		return
 	}
-	if q.throttled {
-		f.Unthrottle(g, cpu)
-	}
 	rq := q.rq
-	s.freeze(g, cpu, +1)
+	s.countThrottled(g, cpu, +1)
 	h, hIdle := q.h, q.hIdle
 	visible := true
 	se := q.se
@@ -62,15 +57,7 @@ func (f *Follower) Throttle(g *TaskGroup, cpu int) {
 // task by task do that at the return to user mode: a user task's turn that is
 // merely over ends there too, but counts as given up, not as preempted [T].
 func (f *Follower) leavesThrottled(t *Task) bool {
-	if !f.s.profile.ThrottlesTasks || t.other {
-		return false
-	}
-	for g := t.group; g != nil; g = g.parent {
-		if g.queues[t.cpu].attempted {
-			return true
-		}
-	}
-	return false
+	return f.s.profile.ThrottlesTasks && !t.other && f.s.throttledHierarchy(t.se.cfs)
 }
 
 // hideTask takes a runnable task off its queue until its group is unthrottled.
@@ -84,43 +71,56 @@ func (f *Follower) hideTask(t *Task) {
 func (f *Follower) hideRunnable(rq *runqueue) {
 	for t := rq.lruHead; t != nil; {
 		next := t.lruNext
-		if !f.s.throttledHierarchy(t.se.cfs) {
+		if f.s.profile.ThrottlesTasks || !f.s.throttledHierarchy(t.se.cfs) {
 			f.hideTask(t)
 		}
 		t = next
 	}
 }
 
-// showHidden makes the hidden tasks of a group, and of those below it, runnable
-// again on a CPU.
+// showHidden makes the hidden tasks of a group, and of those below it that are
+// not throttled themselves, runnable again on a CPU: the last that went comes
+// first (mechanisms-modern.md 3.2).
 func (f *Follower) showHidden(g *TaskGroup, cpu int) {
+	var shown []*Task
 	kept := f.hidden[:0]
 	for _, t := range f.hidden {
 		switch {
-		case int(t.cpu) == cpu && !t.queued && t.group.within(g):
-			f.enqueue(&f.s.rqs[cpu], t, enqueueWakeup)
-		case int(t.cpu) == cpu && t.queued:
+		case int(t.cpu) != cpu:
+			kept = append(kept, t)
+		case t.queued:
+		case t.group.within(g) && !f.s.throttledHierarchy(t.se.cfs):
+			shown = append(shown, t)
 		default:
 			kept = append(kept, t)
 		}
 	}
 	clear(f.hidden[len(kept):])
 	f.hidden = kept
+	for i := len(shown) - 1; i >= 0; i-- {
+		f.enqueue(&f.s.rqs[cpu], shown[i], enqueueWakeup)
+	}
 }
 
 // Unthrottle follows a queue that may run again.
 func (f *Follower) Unthrottle(g *TaskGroup, cpu int) {
 	s, q := f.s, g.queues[cpu]
+	if q.marked {
+		q.marked = false
+		s.countThrottled(g, cpu, -1)
+	}
+	if q.throttled {
+		f.release(g, cpu)
+	}
 	f.showHidden(g, cpu)
-	if s.profile.ThrottlesTasks {
-		q.attempted = false
-	}
-	if !q.throttled {
-		return
-	}
+}
+
+// release puts a throttled queue and its tasks back into the levels above.
+func (f *Follower) release(g *TaskGroup, cpu int) {
+	s, q := f.s, g.queues[cpu]
 	rq := q.rq
 	q.throttled = false
-	s.freeze(g, cpu, -1)
+	s.countThrottled(g, cpu, -1)
 	if q.load == 0 {
 		return
 	}
@@ -153,20 +153,37 @@ func (f *Follower) Unthrottle(g *TaskGroup, cpu int) {
 	s.refreshIdle(rq)
 }
 
-// freeze stops or resumes the clock of a group's queue and of all below it.
-func (s *Scheduler) freeze(g *TaskGroup, cpu int, sign int32) {
+// countThrottled adds a throttled ancestor to a group's queue and to all below
+// it, or takes one away. The first one stops a queue's averages, unless tasks
+// may go on running in it: then they stop when the last one has left.
+func (s *Scheduler) countThrottled(g *TaskGroup, cpu int, sign int32) {
 	for _, below := range s.groups {
 		if !below.within(g) {
 			continue
 		}
 		q := below.queues[cpu]
-		if sign > 0 && q.throttledCnt == 0 {
-			q.frozenAt = s.now
-		}
 		q.throttledCnt += sign
-		if sign < 0 && q.throttledCnt == 0 {
-			q.frozenTime += s.now - q.frozenAt
+		switch {
+		case q.throttledCnt == 0:
+			q.thaw(s.now)
+		case !s.profile.ThrottlesTasks || q.nr == 0:
+			q.freeze(s.now)
 		}
+	}
+}
+
+// freeze stops the clock of a queue's averages; thaw lets it go on where it
+// stood.
+func (cfs *cfsRQ) freeze(now int64) {
+	if !cfs.frozen {
+		cfs.frozen, cfs.frozenAt = true, now
+	}
+}
+
+func (cfs *cfsRQ) thaw(now int64) {
+	if cfs.frozen {
+		cfs.frozen = false
+		cfs.frozenTime += now - cfs.frozenAt
 	}
 }
 

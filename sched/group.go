@@ -166,10 +166,14 @@ func (s *Scheduler) groupWeight(q *cfsRQ) int64 {
 	return min(shares, max(minShares, w))
 }
 
-// updateGroupWeight recomputes the weight of a group's entity.
+// updateGroupWeight recomputes the weight of a group's entity
+// (mechanisms-modern.md 6).
 func (s *Scheduler) updateGroupWeight(se *Entity) {
 	q := se.my
-	if q == nil || s.throttledHierarchy(q) {
+	switch {
+	case q == nil, s.profile.KeepsEmptyWeight && q.load == 0:
+		return
+	case !s.profile.ThrottlesTasks && s.throttledHierarchy(q):
 		return
 	}
 	if w := s.groupWeight(q); w != se.weight {

@@ -48,9 +48,10 @@ func snapshotRunnable(se *Entity) {
 }
 
 // peltClock is the time base of a queue's averages. It stands still while the
-// queue is throttled (mechanisms.md 2).
+// queue is throttled (mechanisms.md 2); where tasks are throttled one by one,
+// while it is throttled and empty (mechanisms-modern.md 3.2).
 func (s *Scheduler) peltClock(cfs *cfsRQ) int64 {
-	if cfs.throttledCnt > 0 {
+	if cfs.frozen {
 		return cfs.frozenAt - cfs.frozenTime
 	}
 	return s.now - cfs.frozenTime
@@ -215,7 +216,7 @@ func (s *Scheduler) removeEntityLoad(se *Entity) {
 // [migrate_se_pelt_lag, V v6.1].
 func (s *Scheduler) decayIdleLag(se *Entity) {
 	cfs := se.cfs
-	if !s.profile.DecaysIdleLag || se.avg.last == neverUpdated || cfs.rq.curr != nil || cfs.throttledCnt > 0 {
+	if !s.profile.DecaysIdleLag || se.avg.last == neverUpdated || cfs.rq.curr != nil || cfs.frozen {
 		return
 	}
 	if se.avg.accumulate(max(s.peltClock(cfs), se.avg.last), 0, 0, false) {
@@ -285,6 +286,10 @@ func (s *Scheduler) updateBlockedAverages(rq *runqueue) {
 	rq.blockedAt = s.now
 	kept := rq.leaf[:0]
 	for _, cfs := range rq.leaf {
+		if cfs.frozen { // the kernel has taken it off the list
+			kept = append(kept, cfs)
+			continue
+		}
 		s.work.BlockedUpdates++
 		if s.updateQueueAvg(cfs, s.peltClock(cfs)) {
 			s.publishLoad(cfs)

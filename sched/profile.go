@@ -34,6 +34,9 @@ type Profile struct {
 	// ThrottlesTasks: a group out of quota loses its tasks one by one, each at
 	// its return to user mode, instead of all at once (v6.18 [M], v7.2 [V]).
 	ThrottlesTasks bool
+	// KeepsEmptyWeight: a group without queued tasks on a CPU keeps its weight
+	// there; before, its blocked load gave it a new one (v6.12).
+	KeepsEmptyWeight bool // group.go
 	// PickDropsBuddies: a buddy hint is used up by being followed even when it
 	// names what runs already; from v5.14 on only a switch uses it up [M].
 	PickDropsBuddies bool
@@ -197,6 +200,7 @@ var v612 = Profile{
 	Tunables: tunables612,
 	Topology: topology612, Wake: wake612, SlowPath: slowPath61, Balance: balance612,
 	GroupIdle: true, UtilEst: utilEst612, PlainForkUtil: true, SlowPublishing: true, DecaysIdleLag: true,
+	KeepsEmptyWeight: true,
 }
 
 // inert72: PLACE_LAG has an effect, on migrations. HRTICK would end slices on
@@ -215,7 +219,7 @@ var v72 = Profile{
 	Tunables: tunables612,
 	Topology: topology72, Wake: wake72, SlowPath: slowPath72, Balance: balance72,
 	GroupIdle: true, UtilEst: utilEst72, PlainForkUtil: true, SlowPublishing: true, DecaysIdleLag: true,
-	PreferredLLC: true, ThrottlesTasks: true,
+	KeepsEmptyWeight: true, PreferredLLC: true, ThrottlesTasks: true,
 }
 
 // IsInert reports whether the feature of that debugfs name exists on the kernel

@@ -32,9 +32,10 @@ type cfsRQ struct {
 	propagate    bool
 	propSum      int64 // runnable sum to hand to the parent
 	throttled    bool
-	attempted    bool  // to throttle; only while a recording is followed
+	marked       bool  // throttled, but its tasks leave one by one; only while a recording is followed
 	throttledCnt int32 // throttled ancestors, itself included
-	frozenAt     int64 // ns since when the averages stand still; only while throttledCnt > 0
+	frozen       bool  // the averages stand still
+	frozenAt     int64 // ns since when; only while frozen
 	frozenTime   int64 // ns that they stood still before
 	onLeafList   bool
 	childKeptAt  int64 // ns of the last blocked update that found a child with load
