@@ -98,7 +98,9 @@ func (f *Follower) showHidden(g *TaskGroup, cpu int) {
 	clear(f.hidden[len(kept):])
 	f.hidden = kept
 	for i := len(shown) - 1; i >= 0; i-- {
-		f.enqueue(&f.s.rqs[cpu], shown[i], enqueueWakeup)
+		if t := shown[i]; !t.queued { // it may have gone twice
+			f.enqueue(&f.s.rqs[cpu], t, enqueueWakeup)
+		}
 	}
 }
 
