@@ -136,7 +136,7 @@ func (s *Scheduler) enqueueEntity(cfs *cfsRQ, se *Entity, flags enqueueFlag) {
 	}
 	se.onRQ = true
 	if s.profile.ThrottlesTasks {
-		cfs.thaw(s.now)
+		cfs.thaw(cfs.rq.clock(s.now))
 	}
 	if !cfs.onLeafList {
 		cfs.rq.addLeaf(cfs)
@@ -176,7 +176,7 @@ func (s *Scheduler) dequeueEntity(cfs *cfsRQ, se *Entity, flags enqueueFlag) {
 	s.updateGroupWeight(se)
 	cfs.advanceMinVruntime()
 	if s.profile.ThrottlesTasks && cfs.nr == 0 && s.throttledHierarchy(cfs) {
-		cfs.freeze(s.now)
+		cfs.freeze(cfs.rq.clock(s.now))
 	}
 }
 

@@ -167,9 +167,9 @@ func (s *Scheduler) countThrottled(g *TaskGroup, cpu int, sign int32) {
 		q.throttledCnt += sign
 		switch {
 		case q.throttledCnt == 0:
-			q.thaw(s.now)
+			q.thaw(q.rq.clock(s.now))
 		case !s.profile.ThrottlesTasks || q.nr == 0:
-			q.freeze(s.now)
+			q.freeze(q.rq.clock(s.now))
 		}
 	}
 }

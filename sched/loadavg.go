@@ -54,7 +54,14 @@ func (s *Scheduler) peltClock(cfs *cfsRQ) int64 {
 	if cfs.frozen {
 		return cfs.frozenAt - cfs.frozenTime
 	}
-	return s.now - cfs.frozenTime
+	return cfs.rq.clock(s.now) - cfs.frozenTime
+}
+
+// clock is a CPU's own clock, which never runs back, whatever time its last
+// reader had [update_rq_clock].
+func (rq *runqueue) clock(now int64) int64 {
+	rq.clockRead = max(rq.clockRead, now)
+	return rq.clockRead
 }
 
 func (s *Scheduler) updateEntityAvg(cfs *cfsRQ, se *Entity, now int64) {

@@ -58,6 +58,7 @@ type removedLoad struct {
 type runqueue struct {
 	cpu         int32
 	nr          int32 // runnable tasks, the running one included
+	clockRead   int64 // ns, the newest time at which its clock was read
 	curr        *Task // nil: the idle task
 	online      bool
 	needResched bool
