@@ -56,6 +56,8 @@ type openPass struct {
 	question sched.PassQuestion
 	pinned   bool  // a task was refused because of its affinity
 	left     int64 // of the imbalance, after the newest verdict
+	from     int32 // the CPU whose tasks are looked at
+	locked   int64 // ns when the pass had read that CPU's clock; 0: it has not
 	// What the search for a cause needs: see balancecause.go.
 	changed      bool // another CPU switched, or was given a task, meanwhile
 	delayed      bool // the kernel judged a task that the model held for asleep
@@ -126,12 +128,15 @@ func (r *replay) beginVerdict(c *cpuState, m trace.CanMigrate) {
 	if k == nil || !r.isCPU(m.From) || !r.isCPU(m.To) {
 		return
 	}
-	if p := &c.bal.pass; p.open && !p.Model.Known {
+	p := &c.bal.pass
+	if p.open && (p.locked == 0 || p.from != m.From) {
+		p.from, p.locked = m.From, r.f.Now()
+	}
+	if p.open && !p.Model.Known {
 		return
 	}
 	v.open, v.who = true, k
 	v.ask = sched.VerdictQuestion{Task: &k.Task, From: int(m.From), To: int(m.To), Move: max(0, m.Type)}
-	p := &c.bal.pass
 	if p.open {
 		v.ask.Pass = &p.question
 		p.delayed = p.delayed || !k.Queued()
@@ -238,6 +243,15 @@ func (r *replay) noteChange(cpu int, kind trace.Kind) {
 			r.cpus[i].bal.pass.changed = true
 		}
 	}
+}
+
+// leftAt returns by which clock a task that is moved now has left its CPU: a pass
+// reads the clock of its source once, before it looks at the first task there.
+func (c *cpuState) leftAt(m trace.Migration, now int64) int64 {
+	if p := &c.bal.pass; p.open && p.locked != 0 && p.from == m.From {
+		return p.locked
+	}
+	return c.clock(now)
 }
 
 // notePulled keeps which tasks a pass moves.

@@ -294,7 +294,8 @@ func (r *replay) onMigrate(cpu int, c *cpuState, m trace.Migration) {
 	}
 	c.notePulled(k, m)
 	k.arrived = c.clock(r.f.Now())
-	r.f.MovedInPlace(&k.Task, r.validCPU(int(m.To)))
+	left := c.leftAt(m, r.f.Now())
+	r.f.At(k.arrived, func() { r.f.MovedInPlace(&k.Task, r.validCPU(int(m.To)), left) })
 	k.fresh = false
 }
 

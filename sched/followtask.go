@@ -267,14 +267,15 @@ func (f *Follower) WokenInPlace(t *Task) {
 
 // MovedInPlace follows a balancer that moved a task which the model holds for
 // asleep: it had blocked but was still queued. On the new CPU it soon is not.
-func (f *Follower) MovedInPlace(t *Task, cpu int) {
+// left is when, in ns, the task left its old CPU.
+func (f *Follower) MovedInPlace(t *Task, cpu int, left int64) {
 	if !f.s.features.Has(DelayDequeue) || t.queued || t.other || int(t.cpu) == cpu {
-		f.Move(t, cpu)
+		f.moveSince(t, cpu, left)
 		return
 	}
 	f.s.makeUpLoad(t.se.cfs, &t.se)
 	f.enqueue(&f.s.rqs[t.cpu], t, enqueueWakeup)
-	f.Move(t, cpu)
+	f.moveSince(t, cpu, left)
 	f.dequeue(&f.s.rqs[t.cpu], t, dequeueSleep)
 }
 
@@ -358,7 +359,10 @@ func (f *Follower) StartedTooSoon(t *Task) {
 
 // Move follows a task to another CPU: a queued one is taken off there and
 // queued here, a sleeping one just changes its home.
-func (f *Follower) Move(t *Task, cpu int) {
+func (f *Follower) Move(t *Task, cpu int) { f.moveSince(t, cpu, f.s.now) }
+
+// moveSince is Move for a task that left its old CPU at an earlier time.
+func (f *Follower) moveSince(t *Task, cpu int, left int64) {
 	s := f.s
 	if int(t.cpu) == cpu {
 		return
@@ -367,15 +371,17 @@ func (f *Follower) Move(t *Task, cpu int) {
 		f.setCPU(t, cpu)
 		return
 	}
-	src := &s.rqs[t.cpu]
-	if src.curr == t {
-		f.changeCurrent(src, nil)
-	}
-	f.readClock(int(src.cpu))
-	f.dequeue(src, t, 0)
-	t.moving = true
-	s.setTaskCPU(t, cpu)
-	t.moving = false
+	f.At(left, func() {
+		src := &s.rqs[t.cpu]
+		if src.curr == t {
+			f.changeCurrent(src, nil)
+		}
+		f.readClock(int(src.cpu))
+		f.dequeue(src, t, 0)
+		t.moving = true
+		s.setTaskCPU(t, cpu)
+		t.moving = false
+	})
 	f.enqueue(&s.rqs[cpu], t, 0)
 	f.noteQueued(t)
 }
