@@ -153,3 +153,28 @@ func TestABusyCPUTicksInASilentTurn(t *testing.T) {
 		t.Errorf("CPU 0 ticked at %d", got)
 	}
 }
+
+// CPU 2 idles while CPU 0 queues a on it, and switches to a only in its next turn:
+// by the clock of the wakeup, unless it has ticked in between. Running, a gains
+// utilization from then on: 32.75 ms make about half of 1024.
+func TestAnIdleCPUSwitchesByTheClockOfTheWakeup(t *testing.T) {
+	const (
+		queued   = "               b-20      [000] d..3.     1.000250: sched_wakeup_new: comm=a pid=10 prio=120 target_cpu=002\n"
+		ticked   = "          <idle>-0       [002] ..s1.     1.032900: softirq_entry: vec=7 [action=SCHED]\n"
+		switched = "          <idle>-0       [002] d..2.     1.033000: sched_switch: prev_comm=swapper/2 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=a next_pid=10 next_prio=120\n"
+		leaves   = "               a-10      [002] d..2.     1.033200: sched_switch: prev_comm=a prev_pid=10 prev_prio=120 prev_state=S ==> next_comm=swapper/2 next_pid=0 next_prio=120\n"
+	)
+	for _, c := range []struct {
+		name, text string
+		atLeast    int64
+		atMost     int64
+	}{
+		{"at once", queued + switched + leaves, 750, 780}, // from 512, as a new task, half way to 1024
+		{"after a tick", queued + ticked + switched + leaves, 250, 275},
+	} {
+		r := followTurns(t, c.text)
+		if got := r.tasks.byPID[10].UtilAvg(); got < c.atLeast || got > c.atMost {
+			t.Errorf("%s: utilization %d, want %d to %d", c.name, got, c.atLeast, c.atMost)
+		}
+	}
+}
