@@ -105,6 +105,7 @@ const (
 	enqueueWakeup enqueueFlag = 1 << iota
 	enqueueMigrated
 	dequeueSleep
+	dequeueThrottled // to be throttled: never delayed
 )
 
 // enqueueEntity puts an entity on its queue. One that does not come from a
@@ -126,9 +127,12 @@ func (s *Scheduler) enqueueEntity(cfs *cfsRQ, se *Entity, flags enqueueFlag) {
 		s.addRunnableLoad(cfs, se)
 	}
 	s.updateGroupWeight(se)
+	if s.keepsLag {
+		s.placeByLag(cfs, se)
+	}
 	s.accountEnqueue(cfs, se)
 
-	if flags&enqueueWakeup != 0 {
+	if flags&enqueueWakeup != 0 && !s.keepsLag {
 		s.place(cfs, se, false)
 	}
 	if !isCurr {
@@ -165,6 +169,10 @@ func (s *Scheduler) dequeueEntity(cfs *cfsRQ, se *Entity, flags enqueueFlag) {
 		s.subRunnableLoad(cfs, se)
 	}
 	dropBuddies(se)
+	if s.keepsLag {
+		s.noteLag(cfs, se)
+		se.delayable = flags&dequeueSleep != 0 && flags&dequeueThrottled == 0 && s.features.Has(DelayDequeue)
+	}
 	if cfs.curr != se {
 		cfs.line.remove(se)
 	}

@@ -7,6 +7,7 @@ type Entity struct {
 	vruntime    int64
 	sumExec     int64
 	prevSumExec int64 // sumExec when last picked
+	lag         int64 // see lag.go, ns of virtual time; as of when it last left its queue
 	execStart   int64
 
 	cfs    *cfsRQ  // queue it is (or would be) on
@@ -15,6 +16,8 @@ type Entity struct {
 	task   *Task   // nil for a group
 	depth  int32
 	onRQ   bool
+	// delayable: it left its queue to sleep, for which a negative lag makes it wait.
+	delayable bool
 	// utilSampled: util_est took its sample and the averages have not moved since.
 	utilSampled bool
 

@@ -53,6 +53,7 @@ func NewFollower(cfg Config) (*Follower, error) {
 	if err != nil {
 		return nil, fmt.Errorf("following a recording: %w", err)
 	}
+	s.keepsLag = s.profile.Balance.detach.keepsIneligible
 	f := &Follower{s: s, tickNS: 1_000_000_000 / s.hz, stamped: machine.NewCPUMask(len(s.rqs)), clocks: make([]queueClock, len(s.rqs)), ticked: make([]int64, len(s.rqs))}
 	for cpu := range s.rqs {
 		if shared := s.rqs[cpu].llcShared; shared != nil {

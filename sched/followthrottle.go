@@ -62,7 +62,7 @@ func (f *Follower) leavesThrottled(t *Task) bool {
 
 // hideTask takes a runnable task off its queue until its group is unthrottled.
 func (f *Follower) hideTask(t *Task) {
-	f.dequeue(&f.s.rqs[t.cpu], t, dequeueSleep)
+	f.dequeue(&f.s.rqs[t.cpu], t, dequeueSleep|dequeueThrottled)
 	f.hidden = append(f.hidden, t)
 }
 

@@ -189,7 +189,12 @@ func (s *Scheduler) reweight(se *Entity, weight int64) {
 		if cfs.curr == se {
 			s.updateCurr(cfs)
 		}
+		if s.keepsLag {
+			s.moveInTime(cfs, se, s.reweightLag(cfs, se, weight))
+		}
 		cfs.load += weight - se.weight
+	} else if s.keepsLag {
+		se.lag = scaled(se.lag, se.weight, weight)
 	}
 	if s.weightedSums() {
 		se.weight = weight // the averages follow with time
@@ -301,6 +306,9 @@ func propagateLoad414(cfs *cfsRQ, se *Entity, g *cfsRQ) {
 
 // attachToQueueOf points a task at its group's queue on a CPU.
 func (s *Scheduler) attachToQueueOf(t *Task, cpu int) {
+	if t.se.delayable && t.se.cfs != t.group.queues[cpu] {
+		t.se.lag, t.se.delayable = max(0, t.se.lag), false
+	}
 	t.cpu = int32(cpu)
 	t.se.cfs = t.group.queues[cpu]
 	t.se.parent = t.group.entities[cpu]

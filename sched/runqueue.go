@@ -5,6 +5,7 @@ package sched
 type cfsRQ struct {
 	load        int64 // Σ stored weights of the queued entities, the running one included
 	minVruntime int64
+	vAverage    int64 // newest weighted average: see lag.go
 	nr          int32 // direct children queued
 	idleNr      int32 // those among them that are idle-classed
 	h           int32 // H: tasks below, not behind a throttled queue

@@ -53,6 +53,7 @@ type Scheduler struct {
 	custom        PlacementRule
 	dice          func() uint32
 	observer      Observer // nil: nobody looks
+	keepsLag      bool     // virtual times are EEVDF's: see lag.go
 
 	now        int64 // ns
 	jiffies    int64
