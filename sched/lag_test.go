@@ -1,0 +1,123 @@
+package sched
+
+import "testing"
+
+// lagQueue is a queue with waiting entities of the given virtual times and weights.
+func lagQueue(at [][2]int64) (*cfsRQ, []*Entity) {
+	cfs := &cfsRQ{}
+	var all []*Entity
+	for _, e := range at {
+		se := &Entity{vruntime: e[0], weight: e[1], cfs: cfs, onRQ: true}
+		cfs.line.insert(se)
+		cfs.load += e[1]
+		cfs.nr++
+		all = append(all, se)
+	}
+	return cfs, all
+}
+
+// V = Σ v·w / Σ w, rounded down (mechanisms-modern.md 2.1).
+func TestAverageVirtualTime(t *testing.T) {
+	const w = nice0Stored
+	for _, c := range []struct {
+		at   [][2]int64
+		want int64
+	}{
+		{[][2]int64{{100, w}}, 100},
+		{[][2]int64{{100, w}, {300, w}}, 200},
+		{[][2]int64{{100, 3 * w}, {300, w}}, 150},
+		{[][2]int64{{0, w}, {0, w}, {1, w}}, 0},     // a third
+		{[][2]int64{{-1, w}, {0, w}, {0, w}}, -1},   // minus a third
+		{[][2]int64{{1 << 50, w}, {0, w}}, 1 << 49}, // products beyond 64 bits
+	} {
+		if cfs, _ := lagQueue(c.at); cfs.average() != c.want {
+			t.Errorf("%v: %d, want %d", c.at, cfs.average(), c.want)
+		}
+	}
+	cfs, all := lagQueue([][2]int64{{100, w}})
+	cfs.average()
+	cfs.line.remove(all[0])
+	if cfs.average() != 100 {
+		t.Errorf("the empty queue is at %d, want 100, where it was", cfs.average())
+	}
+}
+
+// mechanisms-modern.md 2.3: two runners, a third of the same weight joins with lag
+// +1 ms: it is placed 1.5 ms before V, and has a lag of 1 ms then.
+func TestPlaceByLag(t *testing.T) {
+	const w = nice0Stored
+	s := newFollowed(t, "v7.2").s
+	cfs, _ := lagQueue([][2]int64{{9 * msec, w}, {11 * msec, w}})
+	joins := &Entity{weight: w, cfs: cfs, lag: msec}
+	s.placeByLag(cfs, joins)
+	if joins.vruntime != 8_500_000 {
+		t.Errorf("placed at %d, want 8.5 ms", joins.vruntime)
+	}
+	cfs.line.insert(joins)
+	if got := cfs.average() - joins.vruntime; got != msec {
+		t.Errorf("lag %d, want 1 ms", got)
+	}
+}
+
+// Who slept with negative lag waited for the average, in the queue: it has none
+// left when that has passed it, and what is still missing otherwise (2.5).
+func TestNegativeLagWanes(t *testing.T) {
+	const w = nice0Stored
+	s := newFollowed(t, "v7.2").s
+	for _, c := range []struct {
+		name         string
+		v, lag, want int64 // V is 10 ms
+		delayable    bool
+	}{
+		{"passed", 9 * msec, -2 * msec, 0, true},
+		{"half way", 11 * msec, -2 * msec, -1 * msec, true},
+		{"went back", 13 * msec, -2 * msec, -2 * msec, true},
+		{"throttled", 9 * msec, -2 * msec, -2 * msec, false},
+		{"positive", 9 * msec, 2 * msec, 2 * msec, true},
+	} {
+		cfs, _ := lagQueue([][2]int64{{10 * msec, w}})
+		se := &Entity{weight: w, cfs: cfs, vruntime: c.v, lag: c.lag, delayable: c.delayable}
+		s.placeByLag(cfs, se)
+		if se.lag != c.want {
+			t.Errorf("%s: lag %d, want %d", c.name, se.lag, c.want)
+		}
+	}
+}
+
+// The clamp of 2.4: a slice of 2.8 ms and a tick of 4 ms are 6.8 ms at nice 0.
+func TestLagIsClamped(t *testing.T) {
+	const w = nice0Stored
+	s := newFollowed(t, "v7.2").s
+	s.tun.MinGranularity, s.hz = 2_800_000, 250
+	cfs, all := lagQueue([][2]int64{{0, w}, {100 * msec, w}})
+	s.noteLag(cfs, all[0])
+	s.noteLag(cfs, all[1])
+	if all[0].lag != 6_800_000 || all[1].lag != -6_800_000 {
+		t.Errorf("lags %d and %d, want ±6.8 ms", all[0].lag, all[1].lag)
+	}
+}
+
+// The example of 2.10.
+func TestReweightKeepsLag(t *testing.T) {
+	const w = nice0Stored
+	s := newFollowed(t, "v7.2").s
+	cfs, all := lagQueue([][2]int64{{10 * msec, w}, {14 * msec, w}})
+	s.moveInTime(cfs, all[1], s.reweightLag(cfs, all[1], 2*w))
+	if all[1].vruntime != 13*msec || all[1].lag != -msec {
+		t.Errorf("v %d, lag %d, want 13 ms and -1 ms", all[1].vruntime, all[1].lag)
+	}
+	all[1].weight = 2 * w
+	if cfs.average() != 12*msec {
+		t.Errorf("V %d, want 12 ms, as before", cfs.average())
+	}
+}
+
+// Only kernels whose balancer asks for eligibility are followed with lag, and a
+// simulation is not.
+func TestWhoKeepsLag(t *testing.T) {
+	for kernel, want := range map[string]bool{"v6.1": false, "v6.12": false, "v7.2": true} {
+		if got := newFollowed(t, kernel).s.keepsLag; got != want {
+			t.Errorf("%s: %v", kernel, got)
+		}
+	}
+}
