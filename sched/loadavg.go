@@ -78,6 +78,9 @@ func (s *Scheduler) updateLoadAvg(cfs *cfsRQ, se *Entity, how loadUpdate) {
 		s.updateEntityAvg(cfs, se, now)
 	}
 	changed := s.updateQueueAvg(cfs, now)
+	if s.profile.WindowShares {
+		s.foldWindow(cfs, false)
+	}
 	if s.propagateGroup(cfs, se) {
 		changed = true
 	}
@@ -289,6 +292,9 @@ func (s *Scheduler) updateBlockedAverages(rq *runqueue) {
 		if s.updateQueueAvg(cfs, s.peltClock(cfs)) {
 			s.publishLoad(cfs)
 		}
+		if s.profile.WindowShares {
+			s.updateWindowShares(cfs)
+		}
 		if cfs.se == nil {
 			kept = append(kept, cfs)
 			continue
@@ -341,9 +347,12 @@ func (rq *runqueue) addLeaf(cfs *cfsRQ) {
 }
 
 // cpuLoad is a CPU's load for placement and balancing: load_avg with blocked
-// tasks, or runnable_load_avg before v5.5.
+// tasks, runnable_load_avg before v5.5, the weights queued now before v3.11.
 func (s *Scheduler) cpuLoad(rq *runqueue) int64 {
-	if s.profile.RunnableLoad {
+	switch {
+	case s.profile.WeightLoad:
+		return scaleDown(rq.cfs.load)
+	case s.profile.RunnableLoad:
 		return rq.cfs.runnableLoadAvg
 	}
 	return rq.cfs.avg.loadAvg
@@ -399,9 +408,12 @@ func (s *Scheduler) cpuUtilWithout(rq *runqueue, t *Task) int64 {
 
 // taskHLoad is a task's share of its CPU's root load; the factor of its queue
 // is computed once a jiffy (mechanisms.md 2). It goes by the averages with
-// blocked tasks on every kernel.
+// blocked tasks on every kernel that has averages.
 func (s *Scheduler) taskHLoad(t *Task) int64 {
 	cfs := t.se.cfs
+	if s.profile.WeightLoad {
+		return seWeight(&t.se) * s.queueHWeight(cfs) / (scaleDown(cfs.load) + 1)
+	}
 	return t.se.avg.loadAvg * s.queueHLoad(cfs) / (cfs.avg.loadAvg + 1)
 }
 

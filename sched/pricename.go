@@ -28,6 +28,7 @@ var priceFields = []priceField{
 	{"mask_fetch", func(p *Prices) *int64 { return &p.MaskFetch }},
 	{"mask_fetch_remote", func(p *Prices) *int64 { return &p.MaskFetchRemote }},
 	{"pull_probe", func(p *Prices) *int64 { return &p.PullProbe }},
+	{"map_lookup", func(p *Prices) *int64 { return &p.MapLookup }},
 }
 
 // Each calls f with the name and the value, in ns, of every price, always in

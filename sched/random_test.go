@@ -31,7 +31,7 @@ func newChaos(t *rapid.T) *chaos {
 			toggle(&cfg, name)
 		}
 	}
-	for _, versions := range []FeatureSet{filterVersions, pullVersions} {
+	for _, versions := range []FeatureSet{filterVersions, pullVersions, balanceMapVersions} {
 		if len((cfg.Features & versions).Names()) > 1 { // only one version of a patch at a time
 			cfg.Features &^= versions
 		}
