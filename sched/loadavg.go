@@ -292,12 +292,12 @@ func (s *Scheduler) updateBlockedAverages(rq *runqueue) {
 		if s.updateQueueAvg(cfs, s.peltClock(cfs)) {
 			s.publishLoad(cfs)
 		}
-		if s.profile.WindowShares {
-			s.updateWindowShares(cfs)
-		}
 		if cfs.se == nil {
 			kept = append(kept, cfs)
 			continue
+		}
+		if s.profile.WindowShares {
+			s.updateWindowShares(cfs)
 		}
 		if a := &cfs.se.avg; cfs.propagate || a.loadAvg != 0 || a.utilAvg != 0 {
 			s.updateLoadAvg(cfs.parent, cfs.se, updateGroupLoad)

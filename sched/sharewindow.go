@@ -54,7 +54,6 @@ func (cfs *cfsRQ) publishWindow(always bool) {
 // [update_shares].
 func (s *Scheduler) updateWindowShares(cfs *cfsRQ) {
 	s.foldWindow(cfs, true)
-	if cfs.se != nil {
-		s.updateGroupWeight(cfs.se)
-	}
+	s.updateLoadAvg(cfs.parent, cfs.se, updateGroupLoad) // up to now with the old weight
+	s.updateGroupWeight(cfs.se)
 }

@@ -158,18 +158,21 @@ func (s *Scheduler) legalCPU(t *Task, cpu int) int {
 	if t.allowed.Has(cpu) && s.online.Has(cpu) {
 		return cpu
 	}
-	fallback := noCPU
-	if node := s.scratch.nodeOf[t.cpu]; node >= 0 {
-		fallback = firstInBoth(t.allowed, s.machine.Nodes[node].CPUs)
-	}
-	if fallback == noCPU {
-		fallback = firstInBoth(t.allowed, s.online)
-	}
-	if fallback == noCPU {
-		fallback = s.online.First()
-	}
+	fallback := s.fallbackCPU(t)
 	s.note(fallback, RuleFallback, VerdictTaken)
 	return s.settle(fallback, RuleFallback)
+}
+
+func (s *Scheduler) fallbackCPU(t *Task) int {
+	if node := s.scratch.nodeOf[t.cpu]; node >= 0 {
+		if cpu := firstInBoth(t.allowed, s.machine.Nodes[node].CPUs); cpu != noCPU {
+			return cpu
+		}
+	}
+	if cpu := firstInBoth(t.allowed, s.online); cpu != noCPU {
+		return cpu
+	}
+	return s.online.First()
 }
 
 // firstInBoth returns the lowest CPU that both sets hold, or noCPU.
