@@ -49,6 +49,10 @@ func (s *Scheduler) NewGroup(parent *TaskGroup, name string) *TaskGroup {
 		if se.parent != nil {
 			se.depth = se.parent.depth + 1
 		}
+		if s.profile.WeightLoad {
+			se.weight = minWholeShares << weightShift // nothing of the group is here yet
+			q.window.stamp = 1                        // and the first update forgets the time before
+		}
 		g.queues[cpu], g.entities[cpu] = q, se
 	}
 	s.groups = append(s.groups, g)
