@@ -23,7 +23,7 @@ func (s *Scheduler) foldWindow(cfs *cfsRQ, publish bool) {
 		return
 	}
 	w := &cfs.window
-	delta := s.now - w.stamp
+	delta := max(0, s.now-w.stamp)
 	if w.stamp > w.loaded && s.now-w.loaded > 4*sharesWindow {
 		w.period, w.load, delta = 0, 0, sharesWindow-1 // what was is forgotten
 	}
