@@ -59,7 +59,7 @@ func (c *Config) EachTunable(f func(name string, value int64)) {
 		if tf.field == nil || !c.Profile.hasTunable(tf.name) {
 			continue
 		}
-		if value := *tf.field(&c.Tunables); !tf.boot || value != 1 {
+		if value := *tf.field(&c.Tunables); tf.name != bootOption || value != 1 {
 			f(tf.name, value)
 		}
 	}

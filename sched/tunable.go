@@ -28,8 +28,11 @@ type tunableField struct {
 	name     string
 	min, max int64
 	field    func(*Tunables) *int64 // nil: without effect
-	boot     bool                   // an option of the command line: no kernel lists it among its tunables
 }
+
+// bootOption is set on a kernel's command line: no kernel lists it among its
+// tunables.
+const bootOption = "nohz"
 
 // tunableRules are the tunables of a kernel version.
 type tunableRules struct {
@@ -48,31 +51,31 @@ var (
 )
 
 var tunableFields = []tunableField{
-	{name: "base_slice_ns", min: 100_000, max: 1_000_000_000, field: func(t *Tunables) *int64 { return &t.MinGranularity }},
-	{name: "child_runs_first", max: 1, field: func(t *Tunables) *int64 { return &t.ChildRunsFirst }},
-	{name: "idle_min_granularity_ns", min: 100_000, max: 1_000_000_000, field: func(t *Tunables) *int64 { return &t.IdleMinGranularity }},
-	{name: "latency_ns", min: 100_000, max: 1_000_000_000, field: func(t *Tunables) *int64 { return &t.Latency }},
-	{name: "migration_cost_ns", min: -1, max: 1_000_000_000, field: func(t *Tunables) *int64 { return &t.MigrationCost }},
-	{name: "min_granularity_ns", min: 100_000, max: 1_000_000_000, field: func(t *Tunables) *int64 { return &t.MinGranularity }},
-	{name: "nohz", max: 1, field: func(t *Tunables) *int64 { return &t.Nohz }, boot: true},
-	{name: "nr_migrate", max: 1 << 20, field: func(t *Tunables) *int64 { return &t.NrMigrate }},
-	{name: "wakeup_granularity_ns", max: 1_000_000_000, field: func(t *Tunables) *int64 { return &t.WakeupGranularity }},
+	{"base_slice_ns", 100_000, 1_000_000_000, func(t *Tunables) *int64 { return &t.MinGranularity }},
+	{"child_runs_first", 0, 1, func(t *Tunables) *int64 { return &t.ChildRunsFirst }},
+	{"idle_min_granularity_ns", 100_000, 1_000_000_000, func(t *Tunables) *int64 { return &t.IdleMinGranularity }},
+	{"latency_ns", 100_000, 1_000_000_000, func(t *Tunables) *int64 { return &t.Latency }},
+	{"migration_cost_ns", -1, 1_000_000_000, func(t *Tunables) *int64 { return &t.MigrationCost }},
+	{"min_granularity_ns", 100_000, 1_000_000_000, func(t *Tunables) *int64 { return &t.MinGranularity }},
+	{bootOption, 0, 1, func(t *Tunables) *int64 { return &t.Nohz }},
+	{"nr_migrate", 0, 1 << 20, func(t *Tunables) *int64 { return &t.NrMigrate }},
+	{"wakeup_granularity_ns", 0, 1_000_000_000, func(t *Tunables) *int64 { return &t.WakeupGranularity }},
 
 	// Of other scheduling classes, of mechanisms that are not modelled, or about
 	// reporting. tunable_scaling is applied already: see Tunables.
-	{name: "autogroup_enabled", max: 1},
-	{name: "cfs_bandwidth_slice_us", min: 1, max: math.MaxInt64},
-	{name: "deadline_period_max_us", max: math.MaxInt64},
-	{name: "deadline_period_min_us", max: math.MaxInt64},
-	{name: "energy_aware", max: 1},
-	{name: "rr_timeslice_ms", min: -1, max: math.MaxInt64},
-	{name: "rt_period_us", min: 1, max: math.MaxInt64},
-	{name: "rt_runtime_us", min: -1, max: math.MaxInt64},
-	{name: "schedstats", max: 1},
-	{name: "tunable_scaling", max: 2},
-	{name: "util_clamp_max", max: capacityFull},
-	{name: "util_clamp_min", max: capacityFull},
-	{name: "util_clamp_min_rt_default", max: capacityFull},
+	{"autogroup_enabled", 0, 1, nil},
+	{"cfs_bandwidth_slice_us", 1, math.MaxInt64, nil},
+	{"deadline_period_max_us", 0, math.MaxInt64, nil},
+	{"deadline_period_min_us", 0, math.MaxInt64, nil},
+	{"energy_aware", 0, 1, nil},
+	{"rr_timeslice_ms", -1, math.MaxInt64, nil},
+	{"rt_period_us", 1, math.MaxInt64, nil},
+	{"rt_runtime_us", -1, math.MaxInt64, nil},
+	{"schedstats", 0, 1, nil},
+	{"tunable_scaling", 0, 2, nil},
+	{"util_clamp_max", 0, capacityFull, nil},
+	{"util_clamp_min", 0, capacityFull, nil},
+	{"util_clamp_min_rt_default", 0, capacityFull, nil},
 }
 
 // defaults returns the kernel's tunables for a machine with n online CPUs: its
