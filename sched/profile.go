@@ -116,7 +116,7 @@ var (
 var v32 = Profile{
 	Name:     "v3.2",
 	Summary:  "v3.2: instantaneous loads, a nominated balancer for tickless CPUs (November 2011)",
-	Known:    features38 | features2011,
+	Known:    features38.Without(LBMin) | features2011, // [M]
 	Defaults: defaults38.Without(ArchPower),
 	Inert:    inert38,
 	Borrowed: Features(AttachAgeLoad),
