@@ -149,8 +149,8 @@ func TestFrozenParametersAreRefused(t *testing.T) {
 			t.Errorf("%s: error %v, want a refusal", p.Name, err)
 		}
 	}
-	if frozen != 5 {
-		t.Errorf("%d parameters are frozen, want 5: mask_update, mask_lookup, mask_fetch, mask_fetch_remote, pull_probe", frozen)
+	if frozen != 6 {
+		t.Errorf("%d parameters are frozen, want 6: mask_update, mask_lookup, mask_fetch, mask_fetch_remote, pull_probe, map_lookup", frozen)
 	}
 	for _, knobs := range [][]Knob{XeonKnobs(), NativeKnobs()} {
 		for _, k := range knobs {

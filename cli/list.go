@@ -79,6 +79,9 @@ func featureListing(profile *sched.Profile) *listing {
 		if profile.IsInert(name) {
 			word += " (without effect in the simulator)"
 		}
+		if caveat := sched.FeatureCaveat(name); caveat != "" {
+			word += " (" + caveat + ")"
+		}
 		fmt.Fprintf(&b, "  %s\n", word)
 	}
 	b.WriteString("tunables:\n")

@@ -124,7 +124,9 @@ func (r *runRequest) simulate(ctx context.Context, s *experiment.Simulation, out
 		return &runError{err}
 	}
 	benchmark := s.Benchmark.Report(&result.Observation)
-	if err := newRunReport(benchmark, result).write(out, r.format); err != nil {
+	printed := newRunReport(benchmark, result)
+	printed.Caveats = s.Caveats()
+	if err := printed.write(out, r.format); err != nil {
 		return &runError{err}
 	}
 	if err := rec.finish(s, result, benchmark.Text); err != nil {

@@ -17,6 +17,7 @@ import (
 type runReport struct {
 	Text         string            `json:"-"`
 	Notes        []string          `json:"notes,omitempty"`
+	Caveats      []string          `json:"caveats,omitempty"` // about features that are no kernel's
 	Metrics      []workload.Metric `json:"metrics"`
 	Figures      []figure          `json:"figures"`
 	EndSeconds   float64           `json:"end_s"`
@@ -72,6 +73,9 @@ func (r *runReport) writeText(w io.Writer) error {
 	b.WriteByte('\n')
 	for _, note := range r.Notes {
 		b.WriteString(note + "; what follows counts what was simulated\n")
+	}
+	for _, caveat := range r.Caveats {
+		b.WriteString(caveat + "\n")
 	}
 	for _, f := range r.Figures {
 		line := fmt.Sprintf("%-26s %14.*f %s", f.Name, f.precision(), f.Value, f.Unit)

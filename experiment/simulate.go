@@ -34,6 +34,7 @@ func (Simulator) Run(ctx context.Context, c *Cell) (*Outcome, error) {
 		return nil, err
 	}
 	o := outcomeOf(s.Benchmark.Report(&result.Observation), result)
+	o.Notes = append(o.Notes, s.Caveats()...)
 	for _, s := range c.Supposed {
 		o.Notes = append(o.Notes, fmt.Sprintf("supposed that %s costs %d", s.Name, s.Value))
 	}
@@ -152,6 +153,9 @@ func NewSimulationWith(c *Cell, costs *sim.Costs) (*Simulation, error) {
 	config.Prices = run.Costs.Sched
 	return &Simulation{Benchmark: benchmark, sim: s, config: config}, nil
 }
+
+// Caveats lists what a report has to say about the simulated features.
+func (s *Simulation) Caveats() []string { return s.config.Caveats() }
 
 func schedConfig(c *Cell, mach *machine.Machine) (sched.Config, error) {
 	profile, err := sched.LookupProfile(c.Kernel)

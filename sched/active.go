@@ -19,6 +19,8 @@ type activeRules struct {
 	// regulated: starting it for the sake of failures alone lengthens the
 	// interval; otherwise every start shortens it.
 	regulated bool
+	// keepsFailures: a push that works does not reset the count.
+	keepsFailures bool
 }
 
 // activeNeeded510 starts after enough failures, whatever was to be moved.
@@ -121,7 +123,9 @@ func (s *Scheduler) pushOne(src, dst *runqueue) {
 		return
 	}
 	s.detachTask(env, t)
-	d.nrBalanceFailed = 0
+	if !s.profile.Balance.active.keepsFailures {
+		d.nrBalanceFailed = 0
+	}
 	d.balanced.ActivePushes++
 	d.balanced.Moved[env.idle]++
 	s.work.RemoteLocks++

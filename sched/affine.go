@@ -17,10 +17,13 @@ type affineRule func(s *Scheduler, d *Domain, p *Placement) (cpu int, why Affine
 // wakeAffine applies the kernel version's rule and counts the outcome.
 func (s *Scheduler) wakeAffine(d *Domain, p *Placement) int {
 	s.work.AffineChecks++
-	stats := &s.rqs[p.Here].stats
-	stats.AffineTries++
 	cpu, why := s.profile.Wake.affine(s, d, p)
 	s.noteAffine(why)
+	if why == AffineSyncBalanced {
+		return cpu // v3.8 returns before it counts
+	}
+	stats := &s.rqs[p.Here].stats
+	stats.AffineTries++
 	if cpu == p.Here || (why != AffineUndecided && s.profile.Wake.affineCountsPrev) {
 		stats.Affine++
 		d.moveAffine++

@@ -65,6 +65,10 @@ type intervalRules struct {
 	// walk to go on and refresh the CPU's own limit; later only the last one
 	// visited counts.
 	stickyDecay bool
+	// successIsBusy: after a pass that moved something the CPU counts as busy,
+	// also when the tasks went elsewhere; the domain's own next pass keeps the
+	// interval that was meant before (v3.8).
+	successIsBusy bool
 }
 
 // Section 6.7 tells only part of v5.10; the rest of its values were checked
@@ -157,6 +161,7 @@ type balanceEnv struct {
 	detached              []*Task
 	stats                 domainStats
 	stats414              domainStats414
+	stats38               domainStats38
 }
 
 func (env *balanceEnv) has(f envFlag) bool { return env.flags&f != 0 }
@@ -212,6 +217,9 @@ func (s *Scheduler) BalanceSoftirq(now int64, cpu int) {
 	}
 	s.decayBlocked(rq)
 	s.rebalance(rq, idle)
+	if more := s.profile.Balance.nohz.inSoftirq; more != nil {
+		more(s, rq, idle)
+	}
 }
 
 // enterBalancing notes where the call that balances started, and its CPU.
@@ -242,7 +250,8 @@ func (s *Scheduler) rebalance(rq *runqueue, idle IdleType) {
 			}
 			break
 		}
-		if s.jiffies >= d.lastBalance+s.interval(rq, d, idle) && (rules.locksInPass || s.lockSerialized(d)) {
+		interval := s.interval(rq, d, idle)
+		if s.jiffies >= d.lastBalance+interval && (rules.locksInPass || s.lockSerialized(d)) {
 			res := s.balancePass(rq, d, idle)
 			if !rules.locksInPass {
 				s.unlockSerialized(d)
@@ -250,13 +259,16 @@ func (s *Scheduler) rebalance(rq *runqueue, idle IdleType) {
 			stopped = res.outcome == passNotElected
 			if res.moved > 0 {
 				idle = NotIdle
-				if rq.idleCPU() {
+				if rq.idleCPU() && !rules.successIsBusy {
 					idle = Idle
 				}
 			}
 			d.lastBalance = s.jiffies
+			if !rules.successIsBusy {
+				interval = s.interval(rq, d, idle)
+			}
 		}
-		if due := d.lastBalance + s.interval(rq, d, idle); due < next {
+		if due := d.lastBalance + interval; due < next {
 			next, bounded = due, true
 		}
 	}

@@ -37,6 +37,8 @@ const (
 	RuleSlowIdlest
 	RuleStayHere
 	RuleFallback // the rule's choice was not allowed or not online
+	RuleNoAffine // v3.8: no affine domain holds both CPUs, or the map has no entry: prev
+	RuleMapPrev  // the balance map found no idle CPU near either: prev
 	numRules
 )
 
@@ -44,6 +46,7 @@ var ruleNames = [numRules]string{
 	"none", "pinned", "custom rule", "target idle", "prev idle", "per-CPU kthread stacked",
 	"recent_used_cpu idle", "no LLC", "SMT sibling idle", "idle core", "idle CPU",
 	"nothing idle: target", "slow path: stay local", "slow path: idlest CPU", "asked to stay here", "fallback",
+	"no affine domain: previous CPU", "balance map: previous CPU",
 }
 
 // String returns a short phrase for reports.
@@ -93,11 +96,15 @@ const (
 	AffineNode
 	AffineCache
 	AffineUndecided
+	AffineBalanced     // v3.8: the loads would stay balanced
+	AffineSyncBalanced // the same, asked by a waker that is about to sleep
+	AffineLight        // v3.8: both CPUs together have less than an average task
 )
 
 var affineNames = [...]string{
 	"not asked", "wide wakee set", "waker's CPU not allowed", "WA_IDLE: waker's CPU idle",
 	"WA_IDLE: previous CPU idle", "WA_IDLE: sync and waker alone", "WA_WEIGHT", "node loads", "shared cache", "undecided: previous CPU",
+	"loads balanced", "loads balanced, waker about to sleep", "both CPUs lightly loaded",
 }
 
 // String returns a short phrase for reports.

@@ -18,6 +18,12 @@ type detachRules struct {
 	// puts refused ones at its end; otherwise the least recently picked comes
 	// first.
 	fromFront bool
+	// loadFirst: a task that is too big is passed over before anything else
+	// about it is looked at, its affinity included (before v3.10 [M]).
+	loadFirst bool
+	// oneDestination: tasks that may not run on the destination are not offered
+	// to another CPU of its group (before v3.7 [M]).
+	oneDestination bool
 	// smtSiblingsCold: moving between the threads of a core loses no cache.
 	smtSiblingsCold bool
 	// kthreadsStay refuses per-CPU kernel threads before their affinity is
@@ -151,7 +157,7 @@ func (s *Scheduler) consider(env *balanceEnv, t *Task) migrateVerdict {
 	case migrateThrottled, migrateDelayed, migrateIneligible, migrateKthread, migrateIdleClass, migrateLastNormal:
 	case migratePinned:
 		env.flags |= envSomePinned
-		if env.idle != NewlyIdle && !env.has(envDstPinned|envActive) {
+		if env.idle != NewlyIdle && !env.has(envDstPinned|envActive) && !s.profile.Balance.detach.oneDestination {
 			s.findOtherDestination(env, t)
 		}
 	case migrateLLC:
@@ -231,7 +237,7 @@ func (s *Scheduler) detachTasks(env *balanceEnv) {
 			env.flags |= envNeedBreak
 			return
 		}
-		if !s.consider(env, t).moves() || !s.withinImbalance(env, t) {
+		if rules.loadFirst && s.tooBig(env, t) || !s.consider(env, t).moves() || !s.withinImbalance(env, t) {
 			src.postpone(t, rules.fromFront)
 			continue
 		}
@@ -241,6 +247,11 @@ func (s *Scheduler) detachTasks(env *balanceEnv) {
 			return // a preemptible kernel keeps newidle balancing short
 		}
 	}
+}
+
+// tooBig reports whether a task's load is more than should be moved.
+func (s *Scheduler) tooBig(env *balanceEnv, t *Task) bool {
+	return s.profile.Balance.detach.tooMuch(s.taskHLoad(t), env.imbalance, env.d.nrBalanceFailed)
 }
 
 // withinImbalance takes the task's share off the imbalance, unless the task is

@@ -101,6 +101,9 @@ func checkSpans(t rapid.TB, s *Scheduler, cpu int) {
 	sets = append(sets, cacheOf(m, cpu), m.NodeMask(cpu))
 	limits := slices.Clone(m.Nodes[m.CPUs[cpu].Node].Distance)
 	slices.Sort(limits)
+	if s.profile.Topology.oneNUMALevel {
+		limits = limits[len(limits)-1:]
+	}
 	for _, limit := range limits {
 		near := machine.NewCPUMask(len(m.CPUs))
 		for _, c := range m.Online().CPUs() {
@@ -219,7 +222,7 @@ func checkFlags(t rapid.TB, s *Scheduler, d *Domain, cpu int) {
 	capacities := map[int]bool{}
 	for _, a := range d.Span.CPUs() {
 		capacities[s.machine.CPUs[a].Capacity] = true
-		near = near && s.machine.Distance(cpu, a) <= 30
+		near = near && s.machine.Distance(cpu, a) <= s.profile.Topology.reclaimDistance
 	}
 	if d.has(FlagAsymCPUCapacity) != (len(capacities) > 1) {
 		t.Fatalf("%s %s has flags %s but %d capacities", d.Name, d.Span, d.Flags, len(capacities))

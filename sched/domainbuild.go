@@ -36,6 +36,9 @@ func (s *Scheduler) buildDomains() {
 	b.initCapacities()
 	b.eachCPU(b.attach)
 	b.linkSharedRecords()
+	if b.s.variants.keepsMap {
+		b.buildMaps()
+	}
 }
 
 func (b *domainBuilder) eachCPU(do func(cpu int)) {
@@ -78,12 +81,13 @@ func (b *domainBuilder) addDomain(l, cpu int) {
 	d := &b.domains[l][cpu]
 	*d = Domain{
 		Name: level.name, Level: l, Span: b.spans.mask(id), SpanWeight: w, Flags: level.flags, Child: child,
-		MinInterval: int64(w), MaxInterval: int64(2 * w), balanceInterval: int64(w),
+		MinInterval: int64(w), MaxInterval: int64(2 * w),
 		BusyFactor: b.rules.busyFactor, ImbalancePct: level.imbalancePct, CacheNiceTries: level.cacheNiceTries,
 		BusyIdx: level.busyIdx, IdleIdx: level.idleIdx,
 		lastBalance: b.s.jiffies, lastDecay: b.s.jiffies,
 		newidle: firstNewidleRate,
 	}
+	d.applyIntervals(level)
 	b.spanOf[l][cpu] = id
 	if b.hasMixedCapacities(id) {
 		d.Flags |= FlagAsymCPUCapacity
@@ -94,6 +98,17 @@ func (b *domainBuilder) addDomain(l, cpu int) {
 	if child != nil {
 		child.Parent = d
 	}
+}
+
+// applyIntervals sets how often the domain is balanced.
+func (d *Domain) applyIntervals(level *topologyLevel) {
+	if level.minInterval != 0 {
+		d.MinInterval, d.MaxInterval = level.minInterval, level.maxInterval
+	}
+	if level.busyFactor != 0 {
+		d.BusyFactor = level.busyFactor
+	}
+	d.balanceInterval = d.MinInterval
 }
 
 // widen returns the span that also covers the child's: a level never loses
@@ -157,7 +172,7 @@ func firstNUMAWeight(d *Domain) int {
 // CPU's shortcuts [cpu_attach_domain].
 func (b *domainBuilder) attach(cpu int) {
 	rq := &b.s.rqs[cpu]
-	rq.sd = dropDegenerate(&b.domains[0][cpu], b.rules.flagsFollowChild)
+	rq.sd = dropDegenerate(&b.domains[0][cpu], b.rules)
 	rq.llc, rq.numa = nil, nil
 	rq.llcSize, rq.llcID, rq.llcShared = 1, int32(cpu), nil
 	for d := rq.sd; d != nil && d.has(FlagShareLLC); d = d.Parent {
@@ -183,7 +198,7 @@ func (b *domainBuilder) attach(cpu int) {
 
 // dropDegenerate removes domains without use from a chain and returns its new
 // lowest one, nil when none is left.
-func dropDegenerate(lowest *Domain, flagsFollow bool) *Domain {
+func dropDegenerate(lowest *Domain, rules *topologyRules) *Domain {
 	for d := lowest; d.Parent != nil; {
 		parent := d.Parent
 		if !parentDegenerate(d, parent) {
@@ -193,11 +208,13 @@ func dropDegenerate(lowest *Domain, flagsFollow bool) *Domain {
 		d.Parent = parent.Parent
 		if d.Parent != nil {
 			d.Parent.Child = d
-			if flagsFollow {
+			if rules.flagsFollowChild {
 				d.Parent.Groups.Flags = d.Flags
 			}
 		}
-		d.Flags |= parent.Flags & FlagPreferSibling
+		if !rules.forgetsPreference {
+			d.Flags |= parent.Flags & FlagPreferSibling
+		}
 	}
 	if !degenerate(lowest) {
 		return lowest

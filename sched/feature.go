@@ -41,6 +41,21 @@ const (
 	NIRandom // newidle balancing rolls dice for each domain
 	NIRate   // and looks at the rate of the passes
 	PlaceLag // the migration filter goes by it; placement by lag belongs to EEVDF
+	LBBias   // loads are smoothed over ticks, to the side of caution (before v4.20)
+	// The schedule balance map of 2013, versions 3 to 1, and two points of it
+	// that are not known (balancemap.go, mechanisms.md 8).
+	SchedBalanceMap
+	SchedBalanceMapV2
+	SchedBalanceMapV1
+	SBMWakeAffine
+	SBMWakeBalance
+	// Our model of a better tickless balancer than v3.2's, whole and in parts
+	// (nohz32.go, mechanisms.md 4.11).
+	NohzIdleFix
+	NohzFixPicks
+	NohzFixKick
+	NohzFixDue
+	NohzFixClock
 
 	// Known to kernels, without effect here: see [Profile.Inert].
 	PlaceDeadlineInitial
@@ -59,8 +74,13 @@ const (
 	RTPushIPI
 	RTRuntimeShare
 	LatencyWarn
+	ArchPower
+	ForceSDOverlap
 	numFeatures
 )
+
+// A set is one word.
+const _ = uint(64 - numFeatures)
 
 var featureNames = [numFeatures]string{
 	"GENTLE_FAIR_SLEEPERS", "START_DEBIT", "NEXT_BUDDY", "LAST_BUDDY", "CACHE_HOT_BUDDY",
@@ -69,10 +89,12 @@ var featureNames = [numFeatures]string{
 	"ALT_PERIOD", "BASE_SLICE",
 	"SIS_FILTER", "SIS_FILTER_V1", "SIS_FILTER_V3", "SIS_CORE",
 	"SCHED_IDLE_BALANCE", "SCHED_IDLE_BALANCE_V1",
-	"NI_RANDOM", "NI_RATE", "PLACE_LAG",
+	"NI_RANDOM", "NI_RATE", "PLACE_LAG", "LB_BIAS",
+	"SCHED_BALANCE_MAP", "SCHED_BALANCE_MAP_V2", "SCHED_BALANCE_MAP_V1", "SBM_WAKE_AFFINE", "SBM_WAKE_BALANCE",
+	"NOHZ_IDLE_FIX", "NOHZ_FIX_PICKS", "NOHZ_FIX_KICK", "NOHZ_FIX_DUE", "NOHZ_FIX_CLOCK",
 	"PLACE_DEADLINE_INITIAL", "PLACE_REL_DEADLINE", "RUN_TO_PARITY", "PREEMPT_SHORT", "PICK_BUDDY",
 	"DELAY_DEQUEUE", "DELAY_ZERO", "PARANOID_AVG", "HRTICK", "HRTICK_DL", "DOUBLE_TICK", "NONTASK_CAPACITY",
-	"WARN_DOUBLE_CLOCK", "RT_PUSH_IPI", "RT_RUNTIME_SHARE", "LATENCY_WARN",
+	"WARN_DOUBLE_CLOCK", "RT_PUSH_IPI", "RT_RUNTIME_SHARE", "LATENCY_WARN", "ARCH_POWER", "FORCE_SD_OVERLAP",
 }
 
 // String returns the debugfs spelling.

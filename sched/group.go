@@ -49,6 +49,10 @@ func (s *Scheduler) NewGroup(parent *TaskGroup, name string) *TaskGroup {
 		if se.parent != nil {
 			se.depth = se.parent.depth + 1
 		}
+		if s.profile.WeightLoad {
+			se.weight = minWholeShares << weightShift // nothing of the group is here yet
+			q.window.stamp = 1                        // and the first update forgets the time before
+		}
 		g.queues[cpu], g.entities[cpu] = q, se
 	}
 	s.groups = append(s.groups, g)
@@ -138,8 +142,15 @@ func (s *Scheduler) publishLoad(cfs *cfsRQ) {
 	if s.profile.SlowPublishing && s.now-cfs.publishedAt < publishPeriod {
 		return
 	}
+	if s.profile.WindowShares {
+		return // sharewindow.go does
+	}
+	noise := cfs.tgContrib / 64
+	if s.profile.WeightLoad {
+		noise = cfs.tgContrib / 8
+	}
 	delta := cfs.avg.loadAvg - cfs.tgContrib
-	if delta > cfs.tgContrib/64 || -delta > cfs.tgContrib/64 {
+	if delta > noise || -delta > noise {
 		cfs.tg.loadAvg += delta
 		cfs.tgContrib = cfs.avg.loadAvg
 		cfs.publishedAt = s.now
@@ -153,6 +164,9 @@ const publishPeriod = 1_000_000
 // groupWeight is a group's weight on one CPU: its shares in proportion to the
 // load it has here (mechanisms.md 3.1).
 func (s *Scheduler) groupWeight(q *cfsRQ) int64 {
+	if s.profile.WeightLoad {
+		return wholeGroupWeight(q)
+	}
 	shares := q.tg.shares
 	load := scaleDown(q.load)
 	if !s.weightedSums() { // v4.14 goes by what is queued alone

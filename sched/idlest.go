@@ -11,6 +11,9 @@ import "math/bits"
 type slowPathRules struct {
 	// idlestGroup returns the group to move to, nil to stay in the local one.
 	idlestGroup func(s *Scheduler, d *Domain, p *Placement, here int) *CPUGroup
+	// idlestCPU chooses a CPU of a group of several; nil: the quickest to wake,
+	// or the least loaded.
+	idlestCPU func(s *Scheduler, g *CPUGroup, t *Task, here int) int
 	// staysOnNode keeps a task on its node although another has more idle
 	// CPUs; nil before v5.5.
 	staysOnNode func(c nodeChoice) bool
@@ -308,7 +311,11 @@ func (s *Scheduler) idlestCPU(g *CPUGroup, t *Task, here int) int {
 		s.note(cpu, RuleSlowIdlest, VerdictTaken)
 		return cpu
 	}
-	cpu := s.idlestOfSeveral(g, t, here)
+	choose := s.profile.SlowPath.idlestCPU
+	if choose == nil {
+		choose = (*Scheduler).idlestOfSeveral
+	}
+	cpu := choose(s, g, t, here)
 	if s.decision != nil {
 		s.noteIdlest(g, t, cpu)
 	}

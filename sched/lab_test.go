@@ -187,7 +187,7 @@ func (l *lab) tickCPU(cpu int) {
 	if take(&l.asked.softirq[cpu]) {
 		l.Scheduler.BalanceSoftirq(l.clock, cpu)
 	}
-	if l.Current(cpu) == nil && !l.NeedResched(cpu) {
+	if l.Current(cpu) == nil && !l.NeedResched(cpu) && l.StopsTicks() {
 		l.StopTick(l.clock, cpu)
 	}
 }

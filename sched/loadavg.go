@@ -86,6 +86,9 @@ func (s *Scheduler) updateLoadAvg(cfs *cfsRQ, se *Entity, how loadUpdate) {
 		s.updateEntityAvg(cfs, se, now)
 	}
 	changed := s.updateQueueAvg(cfs, now)
+	if s.profile.WindowShares {
+		s.foldWindow(cfs, false)
+	}
 	if s.propagateGroup(cfs, se) {
 		changed = true
 	}
@@ -305,6 +308,9 @@ func (s *Scheduler) updateBlockedAverages(rq *runqueue) {
 			kept = append(kept, cfs)
 			continue
 		}
+		if s.profile.WindowShares {
+			s.updateWindowShares(cfs)
+		}
 		if a := &cfs.se.avg; cfs.propagate || a.loadAvg != 0 || a.utilAvg != 0 {
 			s.updateLoadAvg(cfs.parent, cfs.se, updateGroupLoad)
 		}
@@ -353,9 +359,12 @@ func (rq *runqueue) addLeaf(cfs *cfsRQ) {
 }
 
 // cpuLoad is a CPU's load for placement and balancing: load_avg with blocked
-// tasks, or runnable_load_avg before v5.5.
+// tasks, runnable_load_avg before v5.5, the weights queued now before v3.11.
 func (s *Scheduler) cpuLoad(rq *runqueue) int64 {
-	if s.profile.RunnableLoad {
+	switch {
+	case s.profile.WeightLoad:
+		return scaleDown(rq.cfs.load)
+	case s.profile.RunnableLoad:
 		return rq.cfs.runnableLoadAvg
 	}
 	return rq.cfs.avg.loadAvg
@@ -411,9 +420,12 @@ func (s *Scheduler) cpuUtilWithout(rq *runqueue, t *Task) int64 {
 
 // taskHLoad is a task's share of its CPU's root load; the factor of its queue
 // is computed once a jiffy (mechanisms.md 2). It goes by the averages with
-// blocked tasks on every kernel.
+// blocked tasks on every kernel that has averages.
 func (s *Scheduler) taskHLoad(t *Task) int64 {
 	cfs := t.se.cfs
+	if s.profile.WeightLoad {
+		return seWeight(&t.se) * s.queueHWeight(cfs) / (scaleDown(cfs.load) + 1)
+	}
 	return t.se.avg.loadAvg * s.queueHLoad(cfs) / (cfs.avg.loadAvg + 1)
 }
 

@@ -28,6 +28,11 @@ type newidleRules struct {
 	// rollsDice reports whether NI_RANDOM applies to a domain (newidlerate.go);
 	// nil: the kernel has no such feature.
 	rollsDice func(d *Domain) bool
+	// whole replaces all of this (newidle38.go).
+	whole func(s *Scheduler, rq *runqueue) int
+	// longIdleFills: an idle period longer than what can be averaged counts as
+	// all of that at once (before v3.14 [M]).
+	longIdleFills bool
 }
 
 func shorterThanMigration(s *Scheduler, rq *runqueue) bool { return rq.avgIdle < s.tun.MigrationCost }
@@ -46,6 +51,9 @@ func (s *Scheduler) newidleBalance(rq *runqueue) int {
 	}
 	if rules.seesPending && rq.wakePending {
 		return 0
+	}
+	if rules.whole != nil {
+		return rules.whole(s, rq)
 	}
 	rq.idleStamp = s.now
 	next := s.jiffies + s.hz

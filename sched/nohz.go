@@ -18,6 +18,7 @@ type nohzState struct {
 	hasBlocked  bool  // some tickless CPU has load to decay
 	needsUpdate bool  // a CPU has joined since nextBalance was computed
 	nextBlocked int64 // jiffies: when to decay that load
+	old         nohz32
 }
 
 // What a kick asks the idle load balancer to do.
@@ -48,9 +49,21 @@ type nohzRules struct {
 	// was woken (v6.13, commits ea9cffc0a154 and ff47a0acfcce, and the stable
 	// trees of v6.1 and v6.12).
 	insists bool
+
+	// What only v3.2 has (nohz32.go); nil or false elsewhere. balancer chooses
+	// whom to kick; entered and left hear of CPUs that go tickless and come
+	// back, which is when they leave the idle loop instead of at their first
+	// busy tick (leavesAtOnce); a kick that finds its CPU busy may stay
+	// (keepsLateKick) until the CPU balances idle (inSoftirq).
+	balancer      func(s *Scheduler) int
+	entered, left func(s *Scheduler, rq *runqueue)
+	leavesAtOnce  bool
+	keepsLateKick func(s *Scheduler) bool
+	inSoftirq     func(s *Scheduler, rq *runqueue, idle IdleType)
 }
 
 func (s *Scheduler) initNohz() {
+	s.initNohz32()
 	s.nohz.idle = machine.NewCPUMask(len(s.rqs))
 	s.initBalance()
 }
@@ -70,6 +83,9 @@ func (s *Scheduler) nohzEnter(rq *runqueue) {
 		s.nohz.needsUpdate = true
 	}
 	s.nohz.hasBlocked = true
+	if entered := s.profile.Balance.nohz.entered; entered != nil {
+		entered(s, rq)
+	}
 }
 
 // nohzExit ends that state at the CPU's first busy tick.
@@ -82,6 +98,16 @@ func (s *Scheduler) nohzExit(rq *runqueue) {
 	s.nohz.count--
 	s.work.SharedLineWrite++
 	s.setLLCBusy(rq, true)
+	if left := s.profile.Balance.nohz.left; left != nil {
+		left(s, rq)
+	}
+}
+
+// leaveIdle notes that a CPU has begun to run a task.
+func (s *Scheduler) leaveIdle(rq *runqueue) {
+	if s.profile.Balance.nohz.leavesAtOnce {
+		s.nohzExit(rq)
+	}
 }
 
 // setLLCBusy counts a CPU in or out of its cache's busy CPUs.
@@ -137,8 +163,8 @@ func nohzKick517(s *Scheduler, rq *runqueue) uint8 {
 // kickIdleBalancer interrupts the first tickless CPU that is idle; one that
 // has been kicked already just gets the new wishes.
 func (s *Scheduler) kickIdleBalancer(rq *runqueue, flags uint8) {
-	ilb := s.firstTickless(int(rq.cpu))
-	if ilb < 0 || (s.profile.Balance.nohz.onlyLowest && ilb != s.nohz.idle.First()) {
+	ilb := s.idleBalancer(rq)
+	if ilb < 0 {
 		return
 	}
 	pending := &s.rqs[ilb].nohz.flags
@@ -147,6 +173,19 @@ func (s *Scheduler) kickIdleBalancer(rq *runqueue, flags uint8) {
 	if first {
 		s.driver.NohzKick(ilb)
 	}
+}
+
+// idleBalancer returns the CPU that a kick of rq's goes to, -1 if none will do.
+func (s *Scheduler) idleBalancer(rq *runqueue) int {
+	rules := &s.profile.Balance.nohz
+	if rules.balancer != nil {
+		return rules.balancer(s)
+	}
+	ilb := s.firstTickless(int(rq.cpu))
+	if rules.onlyLowest && ilb != s.nohz.idle.First() {
+		return -1
+	}
+	return ilb
 }
 
 // firstTickless returns the lowest idle CPU with a stopped tick, -1 if none.
@@ -172,9 +211,12 @@ func (s *Scheduler) NohzBalance(now int64, cpu int) bool {
 	s.setNow(now)
 	rq := &s.rqs[cpu]
 	flags := rq.nohz.flags
-	rq.nohz.flags = 0
 	rq.idleBalance = rq.idleCPU()
-	if flags == 0 || !rq.idleBalance || s.idleWorkOver(rq) {
+	late := !rq.idleBalance || s.idleWorkOver(rq)
+	if keeps := s.profile.Balance.nohz.keepsLateKick; !late || keeps == nil || !keeps(s) {
+		rq.nohz.flags = 0
+	}
+	if flags == 0 || late {
 		return false
 	}
 	s.enterBalancing(rq)

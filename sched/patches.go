@@ -7,10 +7,13 @@ import (
 	"github.com/schedlab/schedlab/machine"
 )
 
-// patchVariants are the versions of the 2022 patches in use: SIS filters
-// (sisfilter.go, siscore.go) and sched-idle balance (schedidle.go). They are
-// chosen by feature bits when the scheduler is built; nil is off.
+// patchVariants are the versions of proposed patches in use: the schedule
+// balance map of 2013 (balancemap.go), and of 2022 SIS filters (sisfilter.go,
+// siscore.go) and sched-idle balance (schedidle.go). They are chosen by feature
+// bits when the scheduler is built; nil is off.
 type patchVariants struct {
+	place    placeRule // nil: wake.go's
+	keepsMap bool      // of the domains (balancemap.go)
 	overload *overloadRules
 	filter   filterRule
 	core     bool // SIS_CORE
@@ -33,10 +36,14 @@ var (
 func (s *Scheduler) chooseVariants() error {
 	v := &s.variants
 	v.newidleDone = hasAnyTask
-	for _, versions := range []FeatureSet{filterVersions, pullVersions} {
+	for _, versions := range []FeatureSet{filterVersions, pullVersions, balanceMapVersions} {
 		if chosen := (s.features & versions).Names(); len(chosen) > 1 {
 			return fmt.Errorf("features %s are versions of one patch; choose one", strings.Join(chosen, " and "))
 		}
+	}
+	v.place = s.profile.Wake.place
+	if version := s.features & balanceMapVersions; version != 0 {
+		v.place, v.keepsMap = balanceMapPlacement(version), true
 	}
 	switch {
 	case s.features.Has(SISFilter):

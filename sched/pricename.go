@@ -1,9 +1,6 @@
 package sched
 
-import (
-	"fmt"
-	"slices"
-)
+import "fmt"
 
 // priceField is one price of [Prices] by the name that files use.
 type priceField struct {
@@ -28,6 +25,7 @@ var priceFields = []priceField{
 	{"mask_fetch", func(p *Prices) *int64 { return &p.MaskFetch }},
 	{"mask_fetch_remote", func(p *Prices) *int64 { return &p.MaskFetchRemote }},
 	{"pull_probe", func(p *Prices) *int64 { return &p.PullProbe }},
+	{"map_lookup", func(p *Prices) *int64 { return &p.MapLookup }},
 }
 
 // Each calls f with the name and the value, in ns, of every price, always in
@@ -54,11 +52,15 @@ func (p *Prices) Set(name string, ns int64) error {
 }
 
 // EachTunable calls f with the name and the value of every tunable that the
-// profile's kernel has and that has an effect here, in alphabetical order.
+// profile's kernel has and that has an effect here, in alphabetical order; boot
+// options only when they are not as usual.
 func (c *Config) EachTunable(f func(name string, value int64)) {
 	for _, tf := range tunableFields {
-		if tf.field != nil && !slices.Contains(c.Profile.Tunables.missing, tf.name) {
-			f(tf.name, *tf.field(&c.Tunables))
+		if tf.field == nil || !c.Profile.hasTunable(tf.name) {
+			continue
+		}
+		if value := *tf.field(&c.Tunables); tf.name != bootOption || value != 1 {
+			f(tf.name, value)
 		}
 	}
 }

@@ -43,6 +43,12 @@ type Profile struct {
 	// RunnableLoad: placement and balancing use runnable_load_avg, without
 	// blocked tasks (before v5.5).
 	RunnableLoad bool
+	// WeightLoad: both go by the weights that are queued right now, and groups
+	// get whole weights of the table's scale (before v3.11, load38.go).
+	WeightLoad bool
+	// WindowShares: a group's load for its shares is averaged over windows of
+	// time instead of decaying (v3.1 to v3.7, sharewindow.go).
+	WindowShares bool
 	// UtilEst takes a sample when a task sleeps; nil before v4.17.
 	UtilEst utilEstRule // utilest.go
 	// PlainForkUtil: a new task's utilization is estimated with its weight on
@@ -60,7 +66,7 @@ type Profile struct {
 
 // profiles lists the kernels in the order of their age.
 var profiles = []*Profile{
-	&v414numa, &v414, &v510, &v517, &v517tip, &v61, &v612, &v72,
+	&v32, &v38, &v414numa, &v414, &v510, &v517, &v517tip, &v61, &v612, &v72,
 }
 
 // Profiles returns every known profile, oldest first.
@@ -93,6 +99,46 @@ var features510 = inert510 | features414 | Features(UtilEst, UtilEstFastup, AltP
 
 var offByDefault = Features(NextBuddy, SISAvgCPU, LBMin,
 	HRTick, HRTickDL, DoubleTick, WarnDoubleClock, RTRuntimeShare, LatencyWarn)
+
+// features38 is what v3.2 and v3.8 have; ATTACH_AGE_LOAD is what they do
+// without a name for it.
+var (
+	inert38    = Features(HRTick, DoubleTick, NontaskCapacity, RTRuntimeShare, ArchPower, ForceSDOverlap)
+	features38 = inert38 | Features(GentleFairSleepers, StartDebit, NextBuddy, LastBuddy, CacheHotBuddy,
+		WakeupPreemption, TTWUQueue, LBMin, LBBias)
+	defaults38 = features38 &^ Features(NextBuddy, LBMin, HRTick, DoubleTick, ForceSDOverlap)
+)
+
+// features2011 are our model of what was proposed on top of v3.2, features2013
+// the reconstruction of what was proposed on top of v3.8.
+var (
+	features2011 = nohzFixes.With(NohzIdleFix)
+	features2013 = balanceMapVersions | Features(SBMWakeAffine, SBMWakeBalance)
+)
+
+var v32 = Profile{
+	Name:     "v3.2",
+	Summary:  "v3.2: instantaneous loads, a nominated balancer for tickless CPUs (November 2011)",
+	Known:    features38.Without(LBMin) | features2011, // [M]
+	Defaults: defaults38.Without(ArchPower),
+	Inert:    inert38,
+	Borrowed: Features(AttachAgeLoad),
+	Tunables: tunables414,
+	Topology: topology32, Wake: wake32, SlowPath: slowPath38, Balance: balance32,
+	RunnableLoad: true, WeightLoad: true, WindowShares: true, PickDropsBuddies: true,
+}
+
+var v38 = Profile{
+	Name:     "v3.8",
+	Summary:  "v3.8: instantaneous loads, idle groups searched; base of the schedule balance map (January 2013)",
+	Known:    features38 | features2013,
+	Defaults: defaults38.With(SBMWakeAffine),
+	Inert:    inert38,
+	Borrowed: Features(AttachAgeLoad),
+	Tunables: tunables414,
+	Topology: topology38, Wake: wake38, SlowPath: slowPath38, Balance: balance38,
+	RunnableLoad: true, WeightLoad: true, PickDropsBuddies: true,
+}
 
 var v414 = Profile{
 	Name:     "v4.14",

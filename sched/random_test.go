@@ -31,7 +31,7 @@ func newChaos(t *rapid.T) *chaos {
 			toggle(&cfg, name)
 		}
 	}
-	for _, versions := range []FeatureSet{filterVersions, pullVersions} {
+	for _, versions := range []FeatureSet{filterVersions, pullVersions, balanceMapVersions} {
 		if len((cfg.Features & versions).Names()) > 1 { // only one version of a patch at a time
 			cfg.Features &^= versions
 		}
@@ -236,6 +236,20 @@ func (c *chaos) push(t *rapid.T) {
 	c.ActiveBalance(c.clock, int(src.cpu))
 }
 
+// plug takes a CPU away or brings one back; what it was asked for is lost.
+func (c *chaos) plug(t *rapid.T) {
+	cpu := rapid.IntRange(0, c.NumCPUs()-1).Draw(t, "cpu")
+	away := c.online.Has(cpu)
+	change, possible := c.Online, c.machine.CPUs[cpu].Core >= 0
+	if away {
+		change, possible = c.Offline, c.online.Count() > 1 && c.llcs == nil
+	}
+	if err := change(c.clock, cpu); (err == nil) != possible {
+		t.Fatalf("CPU %d, online %v: %v", cpu, away, err)
+	}
+	c.asked.wakeIPI[cpu], c.asked.nohzKick[cpu], c.asked.stopper[cpu], c.asked.softirq[cpu] = false, false, false, false
+}
+
 func (c *chaos) actions() map[string]func(*rapid.T) {
 	return map[string]func(*rapid.T){
 		"start":     c.start,
@@ -254,6 +268,7 @@ func (c *chaos) actions() map[string]func(*rapid.T) {
 		"set group": func(t *rapid.T) { c.SetGroup(c.clock, c.some(t, func(*Task) bool { return true }), c.group(t)) },
 		"idle":      c.setIdle,
 		"weight":    c.setWeight,
+		"plug":      c.plug,
 		"":          c.check,
 	}
 }
@@ -285,7 +300,7 @@ func (c *chaos) checkNobodyLost(t *rapid.T) {
 		if task.queued {
 			queued++
 		}
-		if !c.online.Has(task.CPU()) {
+		if c.awake[task] && !c.online.Has(task.CPU()) {
 			t.Fatalf("task %d is on CPU %d, which is offline", task.ID, task.CPU())
 		}
 	}

@@ -7,7 +7,10 @@ package sched
 // idle.
 type remoteRule func(s *Scheduler, t *Task, here, cpu int) bool
 
-// queueToOtherCache is v4.14: never within a last-level cache, where the lock
+// queueToOtherCPU is v3.2: always.
+func queueToOtherCPU(_ *Scheduler, _ *Task, here, cpu int) bool { return here != cpu }
+
+// queueToOtherCache is v3.3 to v4.14: never within a last-level cache, where the lock
 // is cheap to fetch.
 func queueToOtherCache(s *Scheduler, _ *Task, here, cpu int) bool {
 	return !s.SharesCache(here, cpu)

@@ -21,6 +21,7 @@ type cfsRQ struct {
 	runnableLoadSum int64
 	runnableLoadAvg int64
 	removed         removedLoad
+	window          shareWindow // before v3.8
 
 	rq     *runqueue
 	tg     *TaskGroup
@@ -94,7 +95,8 @@ type runqueue struct {
 	llcID     int32
 	clusterID int32 // llcID where no cluster has a domain
 	llcShared *LLCShared
-	numa      *Domain // lowest NUMA domain
+	sbm       *balanceMap // nil: without one, or while domains are rebuilt
+	numa      *Domain     // lowest NUMA domain
 
 	arrivedAt   int64 // ns: when the running task got the CPU
 	overloaded  bool  // what the cache's overload mask was told last

@@ -21,6 +21,9 @@ func (s *Scheduler) Schedule(now int64, cpu int, block bool) *Task {
 		if next != nil {
 			rq.arrive(next, now)
 		}
+		if prev == nil {
+			s.leaveIdle(rq)
+		}
 	}
 	rq.curr = next
 	if block && prev != nil && prev.exiting {

@@ -123,16 +123,21 @@ func (s *Scheduler) initRunqueue(cpu int) {
 	rq.maxIdleBalanceCost = s.tun.MigrationCost
 	rq.avgIdle = 2 * s.tun.MigrationCost
 	rq.wakeAvgIdle = rq.avgIdle
-	rq.capacityOrig = int64(s.machine.CPUs[cpu].Capacity)
-	if rq.capacityOrig == 0 {
-		rq.capacityOrig = capacityFull
-	}
+	rq.capacityOrig = s.fullCapacity(cpu)
 	rq.capacity = rq.capacityOrig
 	rq.llcSize, rq.llcID = 1, int32(cpu)
 	rq.cfs.rq, rq.cfs.tg = rq, s.root
 	rq.cfs.onLeafList = true
 	rq.leaf = append(rq.leaf, &rq.cfs)
 	s.root.queues[cpu] = &rq.cfs
+}
+
+// fullCapacity is the capacity of a CPU before its threads share any of it.
+func (s *Scheduler) fullCapacity(cpu int) int64 {
+	if c := int64(s.machine.CPUs[cpu].Capacity); c != 0 {
+		return c
+	}
+	return capacityFull
 }
 
 // buildCores computes every CPU's set of SMT siblings once.
@@ -260,7 +265,7 @@ func (s *Scheduler) Machine() *machine.Machine { return s.machine }
 // whenever curr, nr, wakePending or hIdle of a CPU may have changed.
 func (s *Scheduler) refreshIdle(rq *runqueue) {
 	w, bit := uint(rq.cpu)>>6, uint64(1)<<(uint(rq.cpu)&63)
-	if rq.idleCPU() {
+	if rq.online && rq.idleCPU() {
 		s.idle[w] |= bit
 	} else {
 		s.idle[w] &^= bit

@@ -27,6 +27,10 @@ func (s *Scheduler) tickEntity(cfs *cfsRQ, curr *Entity) {
 	}
 }
 
+// StopsTicks reports whether idle CPUs stop their ticks: not with the boot
+// option nohz=off. The driver must not call [Scheduler.StopTick] then.
+func (s *Scheduler) StopsTicks() bool { return s.tun.Nohz != 0 }
+
 // StopTick tells the scheduler that an idle cpu has stopped its tick; the
 // first tick after it has become busy again ends that state by itself.
 func (s *Scheduler) StopTick(now int64, cpu int) {

@@ -30,6 +30,12 @@ type topologyRules struct {
 	// flagsFollowChild: when a level goes, the groups of the next higher one
 	// take the flags of what is now below them (v6.6).
 	flagsFollowChild bool
+	// forgetsPreference: a domain that goes does not hand PREFER_SIBLING down
+	// (before v3.12 [M]).
+	forgetsPreference bool
+	// oneNUMALevel: all nodes make one level, whatever their distances (before
+	// v3.6, which puts up to 16 nodes into it).
+	oneNUMALevel bool
 	// firstScanBudget is SIS_UTIL's budget until the first balance pass.
 	firstScanBudget int32
 }
@@ -44,6 +50,11 @@ type levelRules struct {
 	busyIdx        int32
 	idleIdx        int32
 	present        func(m *machine.Machine) bool // nil: on every machine
+
+	// What older kernels set for each level; 0 stands for what is the same on
+	// all: the number of the domain's CPUs and twice that, in ms, and
+	// topologyRules.busyFactor.
+	minInterval, maxInterval, busyFactor int64
 }
 
 // imbalanceRules say how many tasks may stay on a node (mechanisms.md 5.6).
@@ -87,6 +98,36 @@ var (
 	numaLevel = levelRules{name: "NUMA", set: distanceSet, imbalancePct: 117, cacheNiceTries: 2,
 		flags: numaFlags}
 )
+
+// Before v4.x each level had intervals of its own, in ms.
+var (
+	smt38Level = levelRules{name: "SMT", set: coreSet, imbalancePct: 110, minInterval: 1, maxInterval: 2,
+		flags: commonFlags | FlagShareCPUCapacity | FlagShareLLC}
+	mc38Level = levelRules{name: "MC", set: llcSet, imbalancePct: 125, cacheNiceTries: 1, busyIdx: 2,
+		minInterval: 1, maxInterval: 4, flags: commonFlags | FlagShareLLC}
+	cpu38Level = levelRules{name: "CPU", set: nodeSet, imbalancePct: 125, cacheNiceTries: 1, busyIdx: 2, idleIdx: 1,
+		minInterval: 1, maxInterval: 4, flags: commonFlags | FlagPreferSibling}
+)
+
+var topology38 = topologyRules{
+	levels: []levelRules{smt38Level, mc38Level, cpu38Level},
+	numa: levelRules{name: "NUMA", set: distanceSet, imbalancePct: 125, cacheNiceTries: 2, busyIdx: 3, idleIdx: 2,
+		busyFactor: 32, flags: numaFlags},
+	busyFactor: 64, reclaimDistance: 30, memoryNodeLevels: true, smtCapacity: 1178, forgetsPreference: true,
+}
+
+// In v3.2 the caches of a node prefer that tasks spread over them, and there is
+// one level of nodes (called NODE there), which forks and wakeups cross at any
+// distance [M].
+var topology32 = func() topologyRules {
+	r := topology38
+	mc := mc38Level
+	mc.flags |= FlagPreferSibling
+	r.levels = []levelRules{smt38Level, mc, cpu38Level}
+	r.numa.minInterval, r.numa.maxInterval = 8, 32
+	r.oneNUMALevel, r.reclaimDistance = true, 255
+	return r
+}()
 
 var topology414 = topologyRules{
 	levels: []levelRules{
@@ -225,7 +266,11 @@ func (r *topologyRules) topologyLevels(m *machine.Machine, spans *spanTable) []t
 			levels = append(levels, l)
 		}
 	}
-	for k := 1; k < len(distances); k++ {
+	first := 1
+	if r.oneNUMALevel {
+		first = max(1, len(distances)-1)
+	}
+	for k := first; k < len(distances); k++ {
 		l := newTopologyLevel(r.numa, classes[nodeSet], within[k], spans)
 		l.overlap = true
 		l.flags |= FlagOverlap

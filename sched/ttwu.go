@@ -109,8 +109,12 @@ func (s *Scheduler) endIdlePeriod(rq *runqueue) {
 	if rq.idleStamp == 0 {
 		return
 	}
-	rq.avgIdle += (s.now - rq.idleStamp - rq.avgIdle) / 8
-	rq.avgIdle = min(rq.avgIdle, 2*rq.maxIdleBalanceCost)
+	idled, most := s.now-rq.idleStamp, 2*rq.maxIdleBalanceCost
+	if idled > most && s.profile.Balance.newidle.longIdleFills {
+		rq.avgIdle = most
+	} else {
+		rq.avgIdle = min(rq.avgIdle+(idled-rq.avgIdle)/8, most)
+	}
 	rq.wakeStamp = s.jiffies
 	rq.wakeAvgIdle = rq.avgIdle / 2
 	rq.idleStamp = 0

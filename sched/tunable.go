@@ -21,6 +21,7 @@ type Tunables struct {
 	NrMigrate          int64 // nr_migrate
 	NrLatency          int64 // latency / min_granularity, rounded up
 	ChildRunsFirst     int64 // sched_child_runs_first, 0 or 1
+	Nohz               int64 // the boot option nohz=: 1 on, 0 off: idle CPUs keep their tick
 }
 
 type tunableField struct {
@@ -28,6 +29,10 @@ type tunableField struct {
 	min, max int64
 	field    func(*Tunables) *int64 // nil: without effect
 }
+
+// bootOption is set on a kernel's command line: no kernel lists it among its
+// tunables.
+const bootOption = "nohz"
 
 // tunableRules are the tunables of a kernel version.
 type tunableRules struct {
@@ -52,6 +57,7 @@ var tunableFields = []tunableField{
 	{"latency_ns", 100_000, 1_000_000_000, func(t *Tunables) *int64 { return &t.Latency }},
 	{"migration_cost_ns", -1, 1_000_000_000, func(t *Tunables) *int64 { return &t.MigrationCost }},
 	{"min_granularity_ns", 100_000, 1_000_000_000, func(t *Tunables) *int64 { return &t.MinGranularity }},
+	{bootOption, 0, 1, func(t *Tunables) *int64 { return &t.Nohz }},
 	{"nr_migrate", 0, 1 << 20, func(t *Tunables) *int64 { return &t.NrMigrate }},
 	{"wakeup_granularity_ns", 0, 1_000_000_000, func(t *Tunables) *int64 { return &t.WakeupGranularity }},
 
@@ -85,6 +91,7 @@ func (r *tunableRules) defaults(n int) Tunables {
 		MigrationCost:      500_000,
 		NrMigrate:          32,
 		NrLatency:          8,
+		Nohz:               1,
 	}
 }
 

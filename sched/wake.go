@@ -57,6 +57,9 @@ func (s *Scheduler) selectCPU(t *Task, prev, here int, kind Kind, sync bool) int
 // wakee_flips, recent_used_cpu, scan costs and counters. The result may be
 // outside the task's affinity; the caller of the rule mends that.
 func (s *Scheduler) KernelPlacement(p *Placement) int {
+	if place := s.variants.place; place != nil {
+		return place(s, p)
+	}
 	wantAffine := false
 	if p.Kind == KindWake {
 		waker := s.waker(p.Here)
@@ -155,18 +158,21 @@ func (s *Scheduler) legalCPU(t *Task, cpu int) int {
 	if t.allowed.Has(cpu) && s.online.Has(cpu) {
 		return cpu
 	}
-	fallback := noCPU
-	if node := s.scratch.nodeOf[t.cpu]; node >= 0 {
-		fallback = firstInBoth(t.allowed, s.machine.Nodes[node].CPUs)
-	}
-	if fallback == noCPU {
-		fallback = firstInBoth(t.allowed, s.online)
-	}
-	if fallback == noCPU {
-		fallback = s.online.First()
-	}
+	fallback := s.fallbackCPU(t)
 	s.note(fallback, RuleFallback, VerdictTaken)
 	return s.settle(fallback, RuleFallback)
+}
+
+func (s *Scheduler) fallbackCPU(t *Task) int {
+	if node := s.scratch.nodeOf[t.cpu]; node >= 0 {
+		if cpu := firstInBoth(t.allowed, s.machine.Nodes[node].CPUs); cpu != noCPU {
+			return cpu
+		}
+	}
+	if cpu := firstInBoth(t.allowed, s.online); cpu != noCPU {
+		return cpu
+	}
+	return s.online.First()
 }
 
 // firstInBoth returns the lowest CPU that both sets hold, or noCPU.
@@ -187,6 +193,10 @@ func (s *Scheduler) InInterrupt(on bool) { s.scratch.inInterrupt = on }
 // wakeRules says how a kernel version places wakeups. Each field is a variant
 // that the named file describes.
 type wakeRules struct {
+	// place is the whole of the choice, where it differs: then idleSibling and
+	// affine are what it uses; nil: what this file says.
+	place placeRule
+
 	affine      affineRule      // affine.go
 	idleSibling idleSiblingRule // idlesibling.go
 	recent      recentRule      // idlesibling.go; nil before v4.16
@@ -215,6 +225,25 @@ type wakeRules struct {
 
 	queueRemotely remoteRule // remotequeue.go
 }
+
+// placeRule chooses a CPU for any kind of placement.
+type placeRule func(s *Scheduler, p *Placement) int
+
+var wake38 = wakeRules{
+	place:         placeByWalk38,
+	affine:        affine38,
+	idleSibling:   idleSibling38,
+	coreIdle:      coreIdle414,
+	queueRemotely: queueToOtherCache,
+}
+
+// wake32 differs from v3.8 in that every wakee of another CPU is queued by that
+// CPU [M: commit 518cd6234178].
+var wake32 = func() wakeRules {
+	r := wake38
+	r.queueRemotely = queueToOtherCPU
+	return r
+}()
 
 var wake414 = wakeRules{
 	affine:                 affine414,

@@ -22,6 +22,8 @@ type Work struct {
 	MaskFetches       int64 // lookups that found the line taken away by an update in the same cache
 	MaskFetchesRemote int64 // the same, the mask being that of another cache
 	PullProbes        int64 // CPUs that a sched-idle pull looked at
+
+	MapLookups int64 // entries of the schedule balance map that were read (balancemap.go)
 }
 
 func (w *Work) add(o *Work) {
@@ -45,6 +47,8 @@ type Prices struct {
 	BlockedUpdate, SharedLineWrite                       int64
 
 	MaskUpdate, MaskLookup, MaskFetch, MaskFetchRemote, PullProbe int64
+
+	MapLookup int64
 }
 
 // Cost returns what w costs, in nanoseconds.
@@ -59,7 +63,8 @@ func (p *Prices) Cost(w *Work) int64 {
 
 func (p *Prices) patchCost(w *Work) int64 {
 	return p.MaskUpdate*w.MaskUpdates + p.MaskLookup*w.MaskLookups +
-		p.MaskFetch*w.MaskFetches + p.MaskFetchRemote*w.MaskFetchesRemote + p.PullProbe*w.PullProbes
+		p.MaskFetch*w.MaskFetches + p.MaskFetchRemote*w.MaskFetchesRemote + p.PullProbe*w.PullProbes +
+		p.MapLookup*w.MapLookups
 }
 
 // DefaultPrices are the starting values of mechanisms.md 15.4.
@@ -69,5 +74,6 @@ func DefaultPrices() Prices {
 		GroupCPU: 60, TaskExamined: 40, TaskMoved: 600, RemoteLock: 80,
 		BlockedUpdate: 30, SharedLineWrite: 150,
 		MaskUpdate: 150, MaskLookup: 5, MaskFetch: 75, MaskFetchRemote: 250, PullProbe: 40,
+		MapLookup: 5,
 	}
 }

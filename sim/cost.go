@@ -83,6 +83,7 @@ var costFields = []costField{
 	{"mask_fetch", "ns", func(c *Costs) *int64 { return &c.Sched.MaskFetch }},
 	{"mask_fetch_remote", "ns", func(c *Costs) *int64 { return &c.Sched.MaskFetchRemote }},
 	{"pull_probe", "ns", func(c *Costs) *int64 { return &c.Sched.PullProbe }},
+	{"map_lookup", "ns", func(c *Costs) *int64 { return &c.Sched.MapLookup }},
 	{"switch_process", "ns", func(c *Costs) *int64 { return &c.SwitchProcess }},
 	{"switch_thread", "ns", func(c *Costs) *int64 { return &c.SwitchThread }},
 	{"switch_idle", "ns", func(c *Costs) *int64 { return &c.SwitchIdle }},

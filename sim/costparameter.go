@@ -18,6 +18,7 @@ type CostParameter struct {
 // frozenParameters are the costs that only a patched kernel pays.
 var frozenParameters = map[string]bool{
 	"mask_update": true, "mask_lookup": true, "mask_fetch": true, "mask_fetch_remote": true, "pull_probe": true,
+	"map_lookup": true,
 }
 
 // CostParameters lists every parameter, in the order of the built-in files.

@@ -99,11 +99,26 @@ func (m *Sim) tick(c *cpu) {
 		m.balanceSoftirq(c)
 	}
 	c.nextTick = m.nextTickAfter(m.now)
-	if c.task == nil && !c.needResched {
+	switch {
+	case c.task != nil || c.needResched:
+	case m.sched.StopsTicks():
 		m.sched.StopTick(m.now, int(c.id))
 		m.chargeWork(c)
 		c.nextTick = never
+	case m.allAsleep():
+		c.nextTick = never // ticks alone would go on for ever
 	}
+}
+
+// allAsleep reports whether nothing but ticks can happen any more.
+func (m *Sim) allAsleep() bool {
+	for i := range m.cpus {
+		c := &m.cpus[i]
+		if c.task != nil || c.needResched || min(c.end, c.ipiAt, c.timerAt) != never {
+			return false
+		}
+	}
+	return true
 }
 
 func (m *Sim) balanceSoftirq(c *cpu) {

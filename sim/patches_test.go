@@ -137,6 +137,28 @@ func TestCountersOverTime(t *testing.T) {
 	}
 }
 
+// With the schedule balance map a wakee that finds an idle CPU near prev stays
+// there, where v3.8 draws it to its waker: far fewer wakeups move.
+func TestBalanceMapLeavesWakeesWhereTheyWere(t *testing.T) {
+	moved := func(features ...string) int64 {
+		scenario := scenarioOf(t, "1n6c2t", "hackbench", "-g", "1", "-f", "5", "-l", "300", "-P", "-p")
+		r := run(t, simulateWith(t, "1n6c2t", "v3.8", scenario, func(c *Config) {
+			for _, f := range features {
+				check(t, c.Sched.SetFeature(f))
+			}
+		}))
+		total := int64(0)
+		for _, n := range r.Migrations {
+			total += n
+		}
+		return total
+	}
+	walk, withMap := moved(), moved("SCHED_BALANCE_MAP")
+	if withMap*4 > walk {
+		t.Errorf("%d wakeups moved with the map, %d with the walk; want less than a quarter", withMap, walk)
+	}
+}
+
 // What only the patches do has prices of its own, so that no calibration of
 // what all kernels do can touch it.
 func TestPatchCostsAreTheirOwn(t *testing.T) {

@@ -377,8 +377,13 @@ func (m *Sim) start() {
 		m.requeue(c)
 	}
 	for i := range m.cpus { // idle before the run: their ticks have long stopped
-		if m.sched.Idle(i) {
+		switch {
+		case !m.sched.Idle(i):
+		case m.sched.StopsTicks():
 			m.sched.StopTick(0, i)
+		default:
+			m.cpus[i].nextTick = m.nextTickAfter(0)
+			m.requeue(&m.cpus[i])
 		}
 		m.cpus[i].debt = 0
 	}
