@@ -16,6 +16,11 @@ import (
 // the whole run. What is not: how far the tasks drift apart until then, so that
 // at the end of a long run the last ones have the machine for themselves. A run
 // that ends before the measuring does is simply whole.
+//
+// Work that ends by the clock (workload.Work.Lasts) is not cut: its program ends
+// when the measuring does. What the scheduler counted meanwhile stands for the
+// rest of its time, so that the forks of the start weigh what they do in the
+// whole run.
 type stretch struct {
 	work     *workload.Work
 	spec     workload.Stretch
@@ -51,7 +56,8 @@ type StretchResult struct {
 	Messages, FirstHalf int64
 	// SkippedMessages is how many writes of the benchmark were not simulated.
 	SkippedMessages int64
-	// Skipped is the time they would have taken at the measured rate.
+	// Skipped is the time they would have taken at the measured rate, or what
+	// was left out of work that ends by the clock.
 	Skipped int64
 	// Whole is what the scheduler's counters would be for the whole run.
 	Whole sched.CPUStats
@@ -127,6 +133,10 @@ func (r *StretchResult) DriftPercent() int64 {
 // it is within the next, and the one behind that is sure to have something for
 // everybody who waits. Who drains a group's work ends with the last of it.
 func (s *stretch) cut() {
+	if s.work.Lasts > 0 {
+		s.result.Skipped = max(0, s.work.Lasts-s.spec.Warmup-s.spec.Measure)
+		return
+	}
 	if s.result.Messages < leastMeasured {
 		return
 	}
@@ -166,13 +176,17 @@ func (w *worker) endAfter(turns int64) {
 
 // finish returns the result, nil if the whole run was simulated.
 func (s *stretch) finish(total sched.CPUStats) *StretchResult {
-	if s == nil || s.result.SkippedMessages == 0 {
+	if s == nil || s.result.Skipped == 0 && s.result.SkippedMessages == 0 {
 		return nil
 	}
 	r := s.result
+	left, of := r.SkippedMessages, r.Messages
+	if s.work.Lasts > 0 {
+		left, of = r.Skipped, r.To-r.From
+	}
 	r.Whole = total
 	combine(&r.Whole, &s.counters, func(simulated, measured int64) int64 {
-		return simulated + mulDiv(measured, r.SkippedMessages, r.Messages)
+		return simulated + mulDiv(measured, left, of)
 	})
 	return &r
 }

@@ -142,3 +142,23 @@ func TestDriftComparesTheHalves(t *testing.T) {
 		}
 	}
 }
+
+// Schbench ends by the clock. Its stretch simulates the start, with its many
+// forks, once, and lets what is counted per second stand for the 30 s of the
+// tool: S1's cycle of 93.8 ms has 3 wakeups, main has 1 a second.
+func TestStretchOfABenchmarkThatEndsByTheClock(t *testing.T) {
+	argv := []string{"schbench", "-m", "1", "-t", "1", "-w", "0"}
+	_, whole := stretched(t, "1n4c1t", workload.Stretch{}, argv...)
+	_, r := stretched(t, "1n4c1t", workload.Stretch{Warmup: 500 * ms, Measure: 5000 * ms}, argv...)
+	if r.End > 5600*ms {
+		t.Errorf("simulated %d ns for a stretch of 5.5 s and the end of a cycle", r.End)
+	}
+	if r.Stretch.Skipped != 30_000*ms-5500*ms {
+		t.Errorf("%d ns were left out, want 24.5 s", r.Stretch.Skipped)
+	}
+	// Main's 30 wakeups a run come once a second; a stretch has one of them.
+	got, want := float64(r.WholeCounters().Wakeups), float64(whole.WholeCounters().Wakeups-30)
+	if math.Abs(got/want-1) > 0.02 {
+		t.Errorf("%v wakeups in the whole run, scaled, want %v within 2 %%", got, want)
+	}
+}

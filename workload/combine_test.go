@@ -62,6 +62,7 @@ func TestAddBackgroundRenumbers(t *testing.T) {
 func TestValidateWork(t *testing.T) {
 	for want, edit := range map[string]func(*Scenario){
 		"a stretch of no declared work":                                  func(s *Scenario) { s.Work, s.Stretch = nil, &Stretch{Measure: 1} },
+		"it ends by the clock or by its loops":                           func(s *Scenario) { s.Work.Lasts = 1e9 },
 		"the warm-up must not be negative":                               func(s *Scenario) { s.Stretch = &Stretch{Warmup: -1, Measure: 1} },
 		"0s measured: the warm-up must not":                              func(s *Scenario) { s.Stretch = &Stretch{} },
 		"work: mark 7 does not exist":                                    func(s *Scenario) { s.Work.Start = 7 },

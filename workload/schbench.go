@@ -63,7 +63,7 @@ func (b *schbench) check() error {
 }
 
 // SetStretch implements [Scalable]: the run is that much shorter. Its samples
-// are fewer; they are not scaled.
+// are fewer, not scaled; what the scheduler counts is.
 func (b *schbench) SetStretch(s Stretch) { b.stretch = s }
 
 // shortened reports whether the stretch is less than the run.
@@ -93,6 +93,11 @@ func (b *schbench) task(m, w int) int64 { return int64(1 + m*(b.workers+1) + 1 +
 // Build implements [Benchmark].
 func (b *schbench) Build(Shape) (*Scenario, error) {
 	s := &Scenario{Recorders: 1, Syncs: []SyncSpec{{Kind: Word}}}
+	if b.shortened() {
+		s.Marks = 1
+		s.Work = &Work{Start: startMark, Lasts: int64(b.runtime) * 1e9}
+		s.Stretch = &b.stretch
+	}
 	add := func(name string, p Program) {
 		s.Programs = append(s.Programs, p)
 		s.Tasks = append(s.Tasks, TaskSpec{
@@ -123,6 +128,7 @@ func (b *schbench) mainProgram() Program {
 	}
 	if b.shortened() {
 		p = append(p,
+			Instr{Op: OpMark, N: startMark},
 			Instr{Op: OpSleep, N: b.stretch.Warmup},
 			Instr{Op: OpForget},
 			Instr{Op: OpSleep, N: b.stretch.Measure})

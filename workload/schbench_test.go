@@ -168,9 +168,12 @@ func TestSchbenchStretch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "\tfork t1\n\tsleep 1s\n\tforget r0\n\tsleep 2s\n\tstore s0 1\n\tpost s2\n\twaitchildren\n\texit\n"
+	want := "\tfork t1\n\tmark 0\n\tsleep 1s\n\tforget r0\n\tsleep 2s\n\tstore s0 1\n\tpost s2\n\twaitchildren\n\texit\n"
 	if diff := cmp.Diff(want, s.Programs[0].String()); diff != "" {
 		t.Errorf("main thread (-want +got):\n%s", diff)
+	}
+	if s.Work.Lasts != 30e9 {
+		t.Errorf("the whole run lasts %d ns, want the 30 s of -r", s.Work.Lasts)
 	}
 	b.SetStretch(Stretch{Warmup: 10e9, Measure: 20e9}) // no shorter than -r 30
 	whole, err := b.Build(Shape{CPUs: 2, Nodes: 1})

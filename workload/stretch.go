@@ -13,6 +13,10 @@ type Work struct {
 	Start int
 	// Units is how many units there are.
 	Units int64
+	// Lasts, if set, is how long the work goes on in ns, by the clock and not by
+	// units: the program of a stretch ends itself that much earlier, and what is
+	// scaled is what the scheduler counts.
+	Lasts int64
 	// Groups is how many groups of tasks do that work, each on its own.
 	Groups int
 	// Loops are the loops of all tasks that count units.
@@ -83,6 +87,9 @@ func (s *Scenario) validateWork() error {
 	}
 	if err := within("mark", int64(s.Work.Start), s.Marks); err != nil {
 		return fmt.Errorf("work: %w", err)
+	}
+	if s.Work.Lasts < 0 || s.Work.Lasts > 0 && len(s.Work.Loops) > 0 {
+		return fmt.Errorf("work of %s that has loops: it ends by the clock or by its loops, not both", time.Duration(s.Work.Lasts))
 	}
 	for i, l := range s.Work.Loops {
 		if err := s.validateWorkLoop(l); err != nil {
