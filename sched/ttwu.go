@@ -88,6 +88,9 @@ func (s *Scheduler) HandleWakeList(now int64, cpu int) {
 	s.refreshIdle(rq)
 }
 
+// OnWakeList reports whether a woken task waits for its CPU to queue it.
+func (t *Task) OnWakeList() bool { return t.pending }
+
 // WakeListPending reports whether cpu's wake list waits to be handled.
 func (s *Scheduler) WakeListPending(cpu int) bool { return s.rqs[cpu].wakePending }
 

@@ -54,10 +54,14 @@ type Costs struct {
 	RefillLLC            int64 // per KiB: the task comes from another core of the LLC
 	RefillRemote         int64 // per KiB: it comes from another LLC or node
 	SMTSpeed             int64 // speed of each of two busy siblings, 1024 = alone
-	IdleShallow          int64 // exit latency of polling or C1
-	IdleMedium, IdleDeep int64 // exit latencies of C1E and C6
-	MediumAfter          int64 // idle time after which a CPU has gone to the medium state
-	DeepAfter            int64
+	IdleStates           int64 // idle states of the machine: polling, C1, C1E, C6 (a count, 1 to 4)
+	IdleMonitor          int64 // 1: idle CPUs watch a flag and need no interrupt; 0: they need one
+	IdlePoll             int64 // exit latency of polling
+	IdleShallow          int64 // of C1
+	IdleMedium, IdleDeep int64 // of C1E and C6
+	ShallowResidency     int64 // the sleep from which on C1 is worth it
+	MediumResidency      int64 // the same of C1E
+	DeepResidency        int64 // and C6
 }
 
 // costField ties a name in a cost file to a field and its unit.
@@ -125,11 +129,15 @@ var costFields = []costField{
 	{"refill_llc", "ns/KiB", func(c *Costs) *int64 { return &c.RefillLLC }},
 	{"refill_remote", "ns/KiB", func(c *Costs) *int64 { return &c.RefillRemote }},
 	{"smt_speed", "1/1024", func(c *Costs) *int64 { return &c.SMTSpeed }},
+	{"idle_states", "states", func(c *Costs) *int64 { return &c.IdleStates }},
+	{"idle_monitor", "0 or 1", func(c *Costs) *int64 { return &c.IdleMonitor }},
+	{"idle_poll", "ns", func(c *Costs) *int64 { return &c.IdlePoll }},
 	{"idle_shallow", "ns", func(c *Costs) *int64 { return &c.IdleShallow }},
 	{"idle_medium", "ns", func(c *Costs) *int64 { return &c.IdleMedium }},
 	{"idle_deep", "ns", func(c *Costs) *int64 { return &c.IdleDeep }},
-	{"medium_after", "ns", func(c *Costs) *int64 { return &c.MediumAfter }},
-	{"deep_after", "ns", func(c *Costs) *int64 { return &c.DeepAfter }},
+	{"shallow_residency", "ns", func(c *Costs) *int64 { return &c.ShallowResidency }},
+	{"medium_residency", "ns", func(c *Costs) *int64 { return &c.MediumResidency }},
+	{"deep_residency", "ns", func(c *Costs) *int64 { return &c.DeepResidency }},
 }
 
 func parameterNames() []string {
@@ -269,8 +277,18 @@ func (f *costFile) applyTo(c *Costs) error {
 			return fmt.Errorf("unknown parameter %q; %s", name, suggest.DidYouMean(name, parameterNames()))
 		}
 	}
-	if c.SMTSpeed < 1 || c.SMTSpeed > fullSpeed {
+	return c.checkRanges()
+}
+
+// checkRanges looks at the parameters that not every number will do for.
+func (c *Costs) checkRanges() error {
+	switch {
+	case c.SMTSpeed < 1 || c.SMTSpeed > fullSpeed:
 		return fmt.Errorf("smt_speed must be between 1 and %d", fullSpeed)
+	case c.IdleStates < 1 || c.IdleStates > maxIdleStates:
+		return fmt.Errorf("idle_states must be between 1 and %d", maxIdleStates)
+	case c.IdleMonitor > 1:
+		return fmt.Errorf("idle_monitor must be 0 or 1")
 	}
 	return nil
 }

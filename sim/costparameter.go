@@ -64,10 +64,7 @@ func (c *Costs) check(name string, value int64) error {
 	if value < 0 {
 		return fmt.Errorf("parameter %s is negative", name)
 	}
-	if c.SMTSpeed < 1 || c.SMTSpeed > fullSpeed {
-		return fmt.Errorf("smt_speed must be between 1 and %d", fullSpeed)
-	}
-	return nil
+	return c.checkRanges()
 }
 
 func parameterField(name string) (func(*Costs) *int64, error) {

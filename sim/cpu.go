@@ -32,10 +32,9 @@ type cpu struct {
 
 	siblings  []*cpu // the other threads of its core
 	timers    []timer
-	idleSince int64
 	busySince int64
 	busyNS    int64
-	_         [7]int64 // whole cache lines
+	_         [8]int64 // whole cache lines
 }
 
 // nextEvent is the time of the CPU's earliest event.

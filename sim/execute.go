@@ -231,17 +231,35 @@ func (m *Sim) exit(c *cpu, t *task) {
 }
 
 // wake makes a sleeping task runnable from CPU c; what the wakeup costs is
-// charged to c.
+// charged to c. Of a task that goes to another CPU's wake list (TTWU_QUEUE) the
+// waker touches only what is the task's own, half of the lines: that CPU takes
+// it from the list and queues it at its own expense.
 func (m *Sim) wake(c *cpu, t *task, sync bool) {
 	t.wokenAt = m.now
-	c.debt += m.costs.Wakeup
+	enqueue := min(m.costs.Wakeup, m.costs.QueueLockHold)
+	c.debt += m.costs.Wakeup - enqueue
+	m.beforeKick = enqueue
 	if t.lastCPU >= 0 {
-		c.debt += m.costs.WakeLines * m.lineCost(c.id, t.lastCPU)
+		line := m.lineCost(c.id, t.lastCPU)
+		c.debt += (m.costs.WakeLines + 1) / 2 * line
+		m.beforeKick += m.costs.WakeLines / 2 * line
 	}
 	cpu := m.sched.Wake(m.now, int(c.id), t.sched, sync)
-	m.lockQueue(c, cpu)
+	if t.sched.OnWakeList() {
+		m.cpus[cpu].debt += enqueue
+		m.beforeKick = 0
+	} else {
+		m.payBeforeKick(c)
+		m.lockQueue(c, cpu)
+	}
 	m.chargeWork(c)
 	m.result.Wakeups++
+}
+
+// payBeforeKick charges what a waker has still to do before it tells the CPU.
+func (m *Sim) payBeforeKick(c *cpu) {
+	c.debt += m.beforeKick
+	m.beforeKick = 0
 }
 
 // chargeWork turns what the scheduler has just done into time of CPU c.

@@ -26,6 +26,9 @@ func (m *Sim) step(c *cpu) {
 		m.requeue(c)
 		return
 	}
+	if c.task == nil && (c.timerAt <= now || c.nextTick <= now) {
+		c.debt += m.exitLatency(c)
+	}
 	if c.timerAt <= now {
 		c.debt += m.costs.TimerInterrupt
 		m.fireTimers(c)
@@ -33,7 +36,8 @@ func (m *Sim) step(c *cpu) {
 	if c.ipiAt <= now {
 		m.receiveIPI(c)
 	}
-	if c.nextTick <= now {
+	ticked := c.nextTick <= now
+	if ticked {
 		m.tick(c)
 	}
 	if c.task != nil && c.end <= now {
@@ -42,6 +46,10 @@ func (m *Sim) step(c *cpu) {
 		m.reschedule(c, false)
 	} else {
 		c.payDebt(now)
+		if c.task == nil {
+			m.endIdle(c, ticked)
+			m.beginIdle(c)
+		}
 	}
 	m.requeue(c)
 }
@@ -150,7 +158,9 @@ func (m *Sim) tickTime(jiffy int64) int64 { return (jiffy*1_000_000_000 + m.hz -
 
 func (m *Sim) receiveIPI(c *cpu) {
 	c.ipiAt = never
-	c.debt += m.costs.IPIHandle
+	if c.task != nil || m.costs.IdleMonitor == 0 {
+		c.debt += m.costs.IPIHandle
+	}
 	if m.sched.WakeListPending(int(c.id)) {
 		context := m.enter(trace.ContextHardIRQ)
 		m.sched.HandleWakeList(m.now, int(c.id))
@@ -182,20 +192,40 @@ func (m *Sim) runStopper(c *cpu) {
 	}
 }
 
-// sendIPI interrupts another CPU; an idle one must first wake up.
-func (m *Sim) sendIPI(target *cpu) {
-	m.acting.debt += m.costs.IPISend
-	at := m.now + m.acting.debt + m.costs.IPIDeliver
+// kick has another CPU look up. An idle one must first leave its idle state.
+func (m *Sim) kick(target *cpu) {
+	at := int64(0)
 	if target.task == nil {
-		at = max(at, target.idleReady)
-		at += m.exitLatency(target, at)
+		at = max(m.signalIdle(target), target.idleReady) + m.exitLatency(target)
+	} else {
+		at = m.sendIPI()
 	}
 	if at < target.ipiAt {
 		target.ipiAt = at
 		m.requeue(target)
 	}
-	m.result.IPIs++
 }
+
+// sendIPI interrupts another CPU and returns when the interrupt arrives.
+func (m *Sim) sendIPI() int64 {
+	m.acting.debt += m.costs.IPISend
+	m.result.IPIs++
+	return m.now + m.acting.debt + m.costs.IPIDeliver
+}
+
+// signalIdle tells an idle CPU and returns when it hears of it. One that sleeps
+// in MWAIT, or polls, watches the line with its flags: writing there is enough
+// (TIF_POLLING_NRFLAG, in each idle state of x86 but HLT and I/O ports).
+func (m *Sim) signalIdle(target *cpu) int64 {
+	if m.costs.IdleMonitor == 0 {
+		return m.sendIPI()
+	}
+	m.acting.debt += m.costs.Atomic + m.lineCost(m.acting.id, target.id)
+	return m.now + m.acting.debt
+}
+
+// exitLatency is how long an idle CPU takes to react.
+func (m *Sim) exitLatency(c *cpu) int64 { return m.costs.idleExit(m.governors[c.id].state) }
 
 // driver receives what the scheduler wants; see [sched.Driver].
 type driver struct{ *Sim }
@@ -204,20 +234,21 @@ func (d driver) Resched(cpu int) {
 	c := &d.cpus[cpu]
 	c.needResched = true
 	if c != d.acting {
-		d.sendIPI(c)
+		d.payBeforeKick(d.acting)
+		d.kick(c)
 	}
 }
 
-func (d driver) WakeIPI(cpu int) { d.sendIPI(&d.cpus[cpu]) }
+func (d driver) WakeIPI(cpu int) { d.kick(&d.cpus[cpu]) }
 
 func (d driver) NohzKick(cpu int) {
 	d.cpus[cpu].nohzKick = true
-	d.sendIPI(&d.cpus[cpu])
+	d.kick(&d.cpus[cpu])
 }
 
 func (d driver) StopperKick(cpu int) {
 	d.cpus[cpu].stopper = true
-	d.sendIPI(&d.cpus[cpu])
+	d.kick(&d.cpus[cpu])
 }
 
 func (d driver) BalanceSoftirq(cpu int) { d.cpus[cpu].softirq = true }

@@ -55,8 +55,8 @@ func fourWorkers(t *testing.T, seconds string) *Sim {
 		costs.Wakeup, costs.IPISend, costs.QueueLockHold, costs.LineLLC, costs.Atomic = 0, 0, 0, 0, 0
 		costs.RefillCore, costs.RefillLLC = 0, 0
 		costs.FutexWake = 20_000
-		costs.IPIDeliver, costs.IPIHandle, costs.SwitchIdle = 1000, 1000, 4000
-		costs.IdleShallow, costs.IdleMedium, costs.IdleDeep = 10_000, 10_000, 10_000
+		costs.SwitchIdle = 4000
+		costs.IdlePoll, costs.IdleShallow, costs.IdleMedium, costs.IdleDeep = 12_000, 12_000, 12_000, 12_000
 		c.Costs = &costs
 	})
 }

@@ -65,24 +65,29 @@ type Sim struct {
 	costs      *Costs
 	preemption Preemption
 	hz         int64
+	tickMicros int64 // between two ticks
 	check      bool
 
-	now       int64
-	acting    *cpu // the CPU whose event is being handled
-	queue     *eventQueue
-	cpus      []cpu
-	places    []place
-	online    int
-	tasks     []task
-	taskSlab  []sched.Task
-	channels  []channelState
-	spill     spill
-	syncs     *workload.Syncs
-	objects   []objectState
-	groups    map[string]*sched.TaskGroup
-	groupList []*sched.TaskGroup
-	weights   map[string]int64 // cpu.weight of groups that have had it set
-	out       workload.Outcome
+	now    int64
+	acting *cpu // the CPU whose event is being handled
+	// beforeKick is the rest of a wakeup: the acting CPU does it before it tells
+	// the task's CPU.
+	beforeKick int64
+	queue      *eventQueue
+	cpus       []cpu
+	governors  []idleGovernor // of the CPUs
+	places     []place
+	online     int
+	tasks      []task
+	taskSlab   []sched.Task
+	channels   []channelState
+	spill      spill
+	syncs      *workload.Syncs
+	objects    []objectState
+	groups     map[string]*sched.TaskGroup
+	groupList  []*sched.TaskGroup
+	weights    map[string]int64 // cpu.weight of groups that have had it set
+	out        workload.Outcome
 
 	queueFree  []int64 // when each run-queue lock is free again
 	marks      []int64
@@ -127,7 +132,7 @@ func New(cfg Config) (*Sim, error) {
 	}
 	cfg.Sched.PreemptKernel = cfg.Preemption == PreemptFull || cfg.Preemption == PreemptLazy
 	m := &Sim{
-		costs: cfg.Costs, preemption: cfg.Preemption, hz: cfg.Sched.HZ, check: cfg.Check || alwaysCheck,
+		costs: cfg.Costs, preemption: cfg.Preemption, hz: cfg.Sched.HZ, tickMicros: 1_000_000 / cfg.Sched.HZ, check: cfg.Check || alwaysCheck,
 		limit: sc.TimeLimit, result: newResult(), rules: cfg.Rules, groups: map[string]*sched.TaskGroup{},
 		weights: map[string]int64{},
 		profile: cfg.Sched.Profile.Name,
@@ -170,6 +175,7 @@ func (m *Sim) buildCPUs(mach *machine.Machine, order []int) {
 	n := mach.NumCPUs()
 	m.queue = newEventQueue(order)
 	m.cpus = make([]cpu, n)
+	m.governors = newIdleGovernors(n)
 	m.places = make([]place, n)
 	m.queueFree = make([]int64, n)
 	byCore := map[int32][]*cpu{}
@@ -381,8 +387,10 @@ func (m *Sim) start() {
 		case !m.sched.Idle(i):
 		case m.sched.StopsTicks():
 			m.sched.StopTick(0, i)
+			m.beginIdle(&m.cpus[i])
 		default:
 			m.cpus[i].nextTick = m.nextTickAfter(0)
+			m.beginIdle(&m.cpus[i])
 			m.requeue(&m.cpus[i])
 		}
 		m.cpus[i].debt = 0

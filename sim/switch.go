@@ -92,28 +92,17 @@ func (m *Sim) enterIdle(c *cpu, prev *task) {
 	c.kernelNS += c.debt
 	c.idleReady = m.now + c.debt
 	c.debt = 0
-	c.idleSince = m.now
 	c.task = nil
 	m.setBusy(c, false)
+	m.beginIdle(c)
 }
 
 // leaveIdle restarts the tick if it was stopped.
 func (m *Sim) leaveIdle(c *cpu) {
+	m.endIdle(c, false)
 	if c.nextTick == never {
 		c.nextTick = m.nextTickAfter(m.now)
 	}
-}
-
-// exitLatency is how long an idle CPU takes to react, by how deep it has gone.
-func (m *Sim) exitLatency(c *cpu, at int64) int64 {
-	idle := at - c.idleSince
-	switch {
-	case idle >= m.costs.DeepAfter:
-		return m.costs.IdleDeep
-	case idle >= m.costs.MediumAfter:
-		return m.costs.IdleMedium
-	}
-	return m.costs.IdleShallow
 }
 
 // preemptible reports whether the segment may be interrupted by a reschedule:
