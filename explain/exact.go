@@ -76,6 +76,9 @@ func (r *replay) stepExactly(cpu int, c *cpuState, e *trace.Event) {
 	case trace.KindIdleCost:
 		cost := e.IdleCost()
 		r.f.SetIdleCost(r.validCPU(int(cost.CPU)), cost.Cost)
+	case trace.KindIdleState:
+		s := e.IdleState()
+		r.f.Scheduler().SetIdleState(r.validCPU(int(s.CPU)), s.Depth)
 	case trace.KindOverload:
 		o := e.Overload()
 		r.f.SetOverloaded(r.validCPU(int(o.CPU)), o.On)

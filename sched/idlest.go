@@ -385,6 +385,7 @@ func (s *Scheduler) noteIdlest(g *CPUGroup, t *Task, chosen int) {
 }
 
 // SetIdleState tells the scheduler in which idle state a CPU sleeps, by the
-// state's exit latency in nanoseconds; 0 means none (running, polling, or no
-// idle driver). Among idle CPUs the slow path prefers the quickest to wake.
+// state's exit latency or anything that grows with it; 0 means none (running,
+// polling, or no idle driver). Among idle CPUs the slow path prefers the
+// quickest to wake.
 func (s *Scheduler) SetIdleState(cpu int, exitLatency int64) { s.rqs[cpu].idleExit = exitLatency }

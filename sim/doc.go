@@ -8,6 +8,7 @@
 //	eventqueue.go   tournament over the CPUs' next events
 //	cpu.go          one CPU: what it executes and how fast (SMT)
 //	interrupt.go    ticks, timers, IPIs, softirq: the order of mechanisms.md 15.1
+//	idle.go         how deep idle CPUs sleep: the menu governor
 //	task.go         one task: where its program stands
 //	execute.go      the instruction interpreter
 //	switch.go       context switches, idle entry and exit

@@ -95,9 +95,13 @@ func (m *Sim) beginIdle(c *cpu) {
 			state = m.chooseIdleState(g, c.nextTick)
 		}
 	}
-	if state != g.state {
-		g.state = state
-		m.sched.SetIdleState(int(c.id), m.costs.idleExit(state))
+	if state == g.state {
+		return
+	}
+	g.state = state
+	m.sched.SetIdleState(int(c.id), int64(state))
+	if m.rec != nil {
+		m.rec.idleState(int(c.id), int64(state))
 	}
 }
 

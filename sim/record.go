@@ -330,6 +330,13 @@ func (r *recorder) tick(cpu int) {
 	r.write(e)
 }
 
+// idleState records that an idle CPU has chosen another idle state.
+func (r *recorder) idleState(cpu int, depth int64) {
+	e := r.begin(trace.KindIdleState, cpu)
+	e.SetIdleState(trace.IdleState{CPU: int32(cpu), Depth: depth})
+	r.write(e)
+}
+
 // softirq records that a CPU balances.
 func (r *recorder) softirq(cpu int) {
 	e := r.begin(trace.KindSoftirqEntry, cpu)

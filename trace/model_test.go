@@ -198,6 +198,7 @@ func builtEvents(names *Names) []Event {
 	add(KindArrive, func(e *Event) { e.SetArrival(Arrival{PID: 9, CPU: 3}) })
 	add(KindOverload, func(e *Event) { e.SetOverload(Overload{CPU: 3, On: true}) })
 	add(KindIdleCost, func(e *Event) { e.SetIdleCost(IdleCost{CPU: 3, Cost: 500_000}) })
+	add(KindIdleState, func(e *Event) { e.SetIdleState(IdleState{CPU: 3, Depth: 2}) })
 	add(KindPolicy, func(e *Event) { e.SetPolicy(Policy{PID: 9, Number: 5}) })
 	add(KindLost, func(e *Event) { e.SetLost(12) })
 	add(KindOther, func(e *Event) {

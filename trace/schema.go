@@ -36,6 +36,7 @@ const (
 	KindOverload                     // overload: a CPU enters or leaves the overload mask of a patch (simulations only)
 	KindNewidle                      // newidle: a CPU without work starts to look for some (simulations only)
 	KindIdleAgain                    // idleagain: an idle CPU looked for work in vain (simulations only)
+	KindIdleState                    // idlestate: an idle CPU chooses another idle state (simulations only)
 	KindPolicy                       // policy: a task's scheduling policy (simulations only)
 	KindLost                         // events were lost here: not an event of the kernel
 	numKinds
@@ -213,6 +214,7 @@ var schemas = [numKinds]schema{
 	KindOverload:         {event: "overload", fields: []field{{name: "cpu"}, {name: "on"}}},
 	KindNewidle:          {event: "newidle", fields: []field{{name: "cpu"}}},
 	KindIdleAgain:        {event: "idleagain", fields: []field{{name: "cpu"}}},
+	KindIdleState:        {event: "idlestate", fields: []field{{name: "cpu"}, {name: "state"}}},
 	KindPolicy:           {event: "policy", fields: []field{{name: "pid"}, {name: "policy"}}},
 }
 

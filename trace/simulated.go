@@ -57,6 +57,21 @@ func (e *Event) SetIdleCost(c IdleCost) {
 // IdleCost returns the fields of KindIdleCost.
 func (e *Event) IdleCost() IdleCost { return IdleCost{CPU: e.small(0), Cost: e.value(1)} }
 
+// IdleState is the depth of the state in which an idle CPU sleeps: 0 polls.
+type IdleState struct {
+	CPU   int32
+	Depth int64
+}
+
+// SetIdleState fills an event of KindIdleState.
+func (e *Event) SetIdleState(s IdleState) {
+	e.setSmall(0, s.CPU)
+	e.setKnown(1, s.Depth)
+}
+
+// IdleState returns the fields of KindIdleState.
+func (e *Event) IdleState() IdleState { return IdleState{CPU: e.small(0), Depth: e.value(1)} }
+
 // Policy is a task's scheduling policy by the kernel's number: 0 normal, 3
 // batch, 5 idle.
 type Policy struct {
