@@ -20,7 +20,7 @@ const Document = "sched-idle-balance.csv"
 // are those of ipc-and-benchmarks.md 7, where it has them.
 var xeonKnobs = []Knob{
 	{Parameter: "pipe_write", With: []string{"pipe_read"}, Start: 400, Low: 250, High: 500, Moves: []string{"pipes"}},
-	{Parameter: "wake_lines", Start: 10, Low: 4, High: 12, Moves: []string{"pipes", "schbench"}},
+	{Parameter: "wake_lines", Start: 3, Low: 2, High: 8, Moves: []string{"pipes", "schbench"}},
 	{Parameter: "switch_process", Start: 1400, Low: 1200, High: 2000, Moves: []string{"pipes"}},
 	{Parameter: "refill_core", Start: 20, Low: 15, High: 500, Moves: []string{"pipes"}},
 	{Parameter: "wakeup", Start: 450, Low: 400, High: 1000, Moves: []string{"pipes", "schbench"}},
@@ -29,7 +29,8 @@ var xeonKnobs = []Knob{
 	{Parameter: "unix_recv", Start: 1500, Low: 400, High: 1500, Moves: []string{"sockets"}},
 	{Parameter: "unix_hold", Start: 300, Low: 300, High: 300, Moves: []string{"sockets"}}, // not searched
 	{Parameter: "line_memory", Start: 120, Low: 40, High: 120, Moves: []string{"sockets"}},
-	{Parameter: "idle_shallow", Start: 1000, Low: 500, High: 2000, Moves: []string{"schbench"}},
+	{Parameter: "futex_lines", Start: 4, Low: 3, High: 6, Moves: []string{"schbench"}},
+	{Parameter: "idle_shallow", Start: 1500, Low: 500, High: 2000, Moves: []string{"schbench"}},
 }
 
 // fittedRows are the rows that the search sees; the rest is predicted.
@@ -84,7 +85,7 @@ func xeonFigures(measured []Measurement, stretch workload.Stretch) []Figure {
 		case medianOfWorkers(m.Row, &workers):
 			f.label = m.Row
 			f.Cell.Command = commandOf(fmt.Sprintf("schbench -m 2 -t %d -r 30", workers))
-			f.Cell.Stretch = workload.Stretch{Warmup: int64(500 * time.Millisecond), Measure: int64(3 * time.Second)}
+			f.Cell.Stretch = workload.Stretch{Warmup: int64(4 * time.Second), Measure: int64(4 * time.Second)}
 		case hackbench && (m.Row == "SIS Search Efficiency" || m.Row == "SIS Success Rate"):
 			f.ratio, f.failures = m.Row, m.Row == "SIS Success Rate"
 			f.Cell.Command = commandOf(fmt.Sprintf(line, typicalRow))

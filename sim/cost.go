@@ -36,6 +36,7 @@ type Costs struct {
 	UnixLines            int64 // contended cache lines of one socket call (a count)
 	Poll                 int64
 	FutexWake, FutexWait int64 // the calls, without the wakeups and the switch
+	FutexLines           int64 // lines of bucket and queue entry that a wake fetches from where the waiter slept (a count)
 	Atomic               int64 // one atomic operation on a line that is at hand
 	ClockRead            int64
 	CopyPerKiB           int64
@@ -110,6 +111,7 @@ var costFields = []costField{
 	{"poll", "ns", func(c *Costs) *int64 { return &c.Poll }},
 	{"futex_wake", "ns", func(c *Costs) *int64 { return &c.FutexWake }},
 	{"futex_wait", "ns", func(c *Costs) *int64 { return &c.FutexWait }},
+	{"futex_lines", "lines", func(c *Costs) *int64 { return &c.FutexLines }},
 	{"atomic", "ns", func(c *Costs) *int64 { return &c.Atomic }},
 	{"clock_read", "ns", func(c *Costs) *int64 { return &c.ClockRead }},
 	{"copy_per_kib", "ns/KiB", func(c *Costs) *int64 { return &c.CopyPerKiB }},

@@ -156,7 +156,11 @@ func (m *Sim) futexCalls(c *cpu, o *objectState, out *workload.Outcome) {
 	c.debt += max(0, o.freeAt-m.now-c.debt)
 	o.freeAt = m.now + c.debt
 	for i := range out.Wakes {
-		m.wake(c, &m.tasks[out.Wakes[i].Task], out.Wakes[i].Sync)
+		t := &m.tasks[out.Wakes[i].Task]
+		if t.lastCPU >= 0 { // it has queued itself there: bucket, and entry on its stack
+			c.debt += m.costs.FutexLines * m.lineCost(c.id, t.lastCPU)
+		}
+		m.wake(c, t, out.Wakes[i].Sync)
 	}
 	if m.rules.FutexHeld {
 		o.freeAt = m.now + c.debt
