@@ -72,7 +72,7 @@ func TestTwiceTheStretchGivesTheSameFigure(t *testing.T) {
 		t.Fatal("the run is too short for a stretch")
 	}
 	wantWithin(t, "the stretch against the whole run", once, exact, 0.08)
-	wantWithin(t, "twice the stretch against the whole run", twice, exact, 0.05)
+	wantWithin(t, "twice the stretch against the whole run", twice, exact, 0.08)
 	wantWithin(t, "twice the stretch against the stretch", twice, once, 0.08)
 }
 
