@@ -25,6 +25,8 @@ const (
 // nativeKnobs start from a virtual machine: an idle CPU has halted, and leaves
 // that state through the hypervisor.
 var nativeKnobs = []Knob{
+	{Parameter: "idle_monitor", Start: 0, Low: 0, High: 0}, // not searched: a halted virtual CPU is woken by an interrupt
+	{Parameter: "idle_states", Start: 2, Low: 2, High: 2},  // not searched: it has no deeper state of its own
 	{Parameter: "idle_shallow", Start: 30000, Low: 20000, High: 40000},
 	{Parameter: "pipe_write", Start: 350, Low: 150, High: 800, Moves: []string{"pipe"}},
 	{Parameter: "pipe_read", Start: 350, Low: 150, High: 800, Moves: []string{"pipe"}},
