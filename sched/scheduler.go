@@ -76,6 +76,10 @@ type Scheduler struct {
 	llcs     *llcPreferences // nil: no preferred caches
 	variants patchVariants
 
+	bandwidth     bandwidthRules
+	limitedGroups int  // groups with a limit
+	hooked        bool // bandwidth control is asked at every turn
+
 	work     Work
 	charged  int64 // cost of the work that TakeCost has returned
 	decision *Decision
@@ -108,6 +112,7 @@ func New(cfg Config, driver Driver) (*Scheduler, error) {
 	if err := s.chooseVariants(); err != nil {
 		return nil, err
 	}
+	s.initBandwidth()
 	s.buildCores()
 	s.buildDomains()
 	s.initPlacement()

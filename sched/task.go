@@ -34,6 +34,7 @@ type Task struct {
 	exiting bool
 	pending bool // on a CPU's wake list, not yet queued
 	moving  bool // between two CPUs by the balancer: its load goes along
+	limbo   bool // off its queue until its group has runtime again (bandwidthtask.go)
 	delayed bool // has gone to sleep but stays queued for now (delayed.go)
 
 	group *TaskGroup
@@ -59,7 +60,8 @@ type Task struct {
 	// pending, the next task on the wake list.
 	lruPrev, lruNext *Task
 	wakeNext         *Task
-	wakeSync         bool // flag of the pending wakeup
+	limboNext        *Task // the next one in limbo
+	wakeSync         bool  // flag of the pending wakeup
 	wakeMigrated     bool
 }
 

@@ -89,6 +89,8 @@ type Sim struct {
 	weights    map[string]int64 // cpu.weight of groups that have had it set
 	out        workload.Outcome
 
+	dueTimers []*sched.Timer // scratch: see fireTimers
+
 	queueFree  []int64 // when each run-queue lock is free again
 	marks      []int64
 	recorders  []workload.Recorder
