@@ -167,6 +167,9 @@ func (l *lab) advance(d int64) {
 
 func (l *lab) nextEvent() int64 {
 	next := l.nextTick()
+	for _, t := range l.asked.timers {
+		next = min(next, t.at)
+	}
 	for _, j := range l.jobs {
 		switch {
 		case j.wakeAt != 0:
@@ -199,6 +202,9 @@ func (l *lab) handleEvents() {
 			j.wakes++
 			l.Wake(l.clock, j.CPU(), j.Task, false)
 		}
+	}
+	for t, due := l.asked.takeDue(l.clock); due; t, due = l.asked.takeDue(l.clock) {
+		l.ExpireTimer(l.clock, t.cpu, t.Timer)
 	}
 	l.settle()
 	if l.isTick() {
@@ -245,6 +251,10 @@ func (l *lab) serve(cpu int) bool {
 		l.NohzBalance(l.clock, cpu)
 	case take(&l.asked.stopper[cpu]):
 		l.ActiveBalance(l.clock, cpu)
+	case take(&l.asked.unthrottle[cpu]):
+		l.HandleUnthrottle(l.clock, cpu)
+	case take(&l.asked.work[cpu]):
+		l.ThrottleCurrent(l.clock, cpu)
 	case l.NeedResched(cpu):
 		l.switchCPU(cpu, false)
 	default:
