@@ -3,6 +3,7 @@ package sched
 import (
 	"fmt"
 	"math"
+	"math/bits"
 )
 
 // CFS bandwidth control: a group gets at most its quota of CPU time in every
@@ -309,9 +310,10 @@ func childAboveParent(child string, c Limit, parent string, p Limit) error {
 }
 
 // exceeds compares two limits by how many CPUs they amount to.
-func (l Limit) exceeds(o Limit) bool { return ratio(l) > ratio(o) }
-
-// ratio is CPUs in units of 2^-20, as the kernel compares them.
-func ratio(l Limit) int64 { return l.Quota / 1000 << 20 / (l.Period / 1000) }
+func (l Limit) exceeds(o Limit) bool {
+	high, low := bits.Mul64(uint64(l.Quota), uint64(o.Period))
+	otherHigh, otherLow := bits.Mul64(uint64(o.Quota), uint64(l.Period))
+	return high > otherHigh || (high == otherHigh && low > otherLow)
+}
 
 func (l Limit) cpus() string { return fmt.Sprintf("%.3g", float64(l.Quota)/float64(l.Period)) }

@@ -50,6 +50,7 @@ type Config struct {
 	Rules      workload.Rules
 	Scenario   *workload.Scenario
 	Cgroups    []CgroupSetting
+	Limits     []GroupLimit
 	Seed       uint64
 	// ShuffleTies breaks ties in time by a seeded order of the CPUs instead of
 	// by their number, to expose what depends on it.
@@ -152,6 +153,9 @@ func New(cfg Config) (*Sim, error) {
 	m.sched = s
 	m.acting = &m.cpus[0]
 	if err := m.buildGroups(cfg.Cgroups); err != nil {
+		return nil, err
+	}
+	if err := m.buildLimits(cfg.Limits); err != nil {
 		return nil, err
 	}
 	m.buildChannels(sc, cfg.Rules)
