@@ -45,6 +45,7 @@ func (s *Scheduler) throttle(q *cfsRQ) bool {
 	b, p := q.bandwidth, q.tg.pool
 	s.work.PoolLocks++
 	p.enlist(q, s.bandwidth.newestFirst)
+	s.startPeriod(p, int(q.rq.cpu)) // or nobody would end its wait
 	b.throttled = true
 	b.clockRuns = false
 	if q.nr > 0 || !s.bandwidth.clockNeedsTasks {

@@ -117,11 +117,10 @@ func (s *Scheduler) markIdleQueue(q *cfsRQ, idle bool) {
 	} else {
 		q.parent.idleNr--
 	}
-	for se := q.se; se != nil && se.onRQ; se = se.parent {
+	counts := !q.throttled
+	for se := q.se; se != nil && se.onRQ && counts; se = se.parent {
 		se.cfs.hIdle += delta
-		if se.cfs.idle {
-			break
-		}
+		counts = !se.cfs.idle && !se.cfs.throttled
 	}
 	s.refreshIdle(q.rq)
 }

@@ -206,7 +206,7 @@ func (s *Scheduler) Yield(now int64, cpu int) {
 	if curr.policy != PolicyBatch {
 		s.updateCurr(curr.se.cfs)
 	}
-	for se := &curr.se; se != nil; se = se.parent {
+	for se := &curr.se; se != nil && se.onRQ; se = se.parent { // a throttled group's entity is off its queue
 		se.cfs.skip = se
 	}
 }
