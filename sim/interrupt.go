@@ -17,8 +17,9 @@ type timer struct {
 
 func (m *Sim) armTimer(c *cpu, t *task, sleep int64) {
 	soft := m.now + c.debt + sleep
-	c.timers = append(c.timers, timer{soft: soft, hard: soft + m.costs.TimerSlack, task: t})
-	c.timerAt = min(c.timerAt, soft+m.costs.TimerSlack)
+	hard := m.turnOf(c, soft+m.costs.TimerSlack)
+	c.timers = append(c.timers, timer{soft: soft, hard: hard, task: t})
+	c.timerAt = min(c.timerAt, hard)
 }
 
 // step handles everything that is due on CPU c, in the order of
@@ -136,7 +137,7 @@ func (m *Sim) tick(c *cpu) {
 		c.softirq = false
 		m.balanceSoftirq(c)
 	}
-	c.nextTick = m.nextTickAfter(m.now)
+	c.nextTick = m.nextTickAfter(c, m.now)
 	switch {
 	case c.task != nil || c.needResched:
 	case m.sched.StopsTicks():
@@ -179,7 +180,9 @@ func (m *Sim) nohzBalance(c *cpu) {
 	m.leave(context)
 }
 
-func (m *Sim) nextTickAfter(now int64) int64 { return m.tickTime(m.jiffies(now) + 1) }
+func (m *Sim) nextTickAfter(c *cpu, now int64) int64 {
+	return m.turnOf(c, m.tickTime(m.jiffies(now)+1))
+}
 
 // jiffies counts the ticks up to now.
 func (m *Sim) jiffies(now int64) int64 { return now * m.hz / 1_000_000_000 }
@@ -236,6 +239,7 @@ func (m *Sim) kick(target *cpu) {
 	} else {
 		at = m.sendIPI()
 	}
+	at = m.turnOf(target, at)
 	if at < target.ipiAt {
 		target.ipiAt = at
 		m.requeue(target)
@@ -289,6 +293,7 @@ func (d driver) StopperKick(cpu int) {
 
 func (d driver) ArmTimer(cpu int, at int64, t *sched.Timer) {
 	c := &d.cpus[cpu]
+	at = d.turnOf(c, at)
 	c.timers = append(c.timers, timer{soft: at, hard: at, expiry: t})
 	c.timerAt = min(c.timerAt, at)
 	d.requeue(c)

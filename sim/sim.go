@@ -55,6 +55,10 @@ type Config struct {
 	// ShuffleTies breaks ties in time by a seeded order of the CPUs instead of
 	// by their number, to expose what depends on it.
 	ShuffleTies bool
+	// Turn is for comparisons with a machine that is emulated by a single thread:
+	// its CPUs get turns of so many ns, one after the other, while the clock goes
+	// on for all, and interrupts reach a CPU only in its turn (turn.go). 0: none.
+	Turn int64
 	// Check verifies the invariants of scheduler and simulator after every
 	// event; it is slow, and always on with the build tag invariants.
 	Check bool
@@ -96,6 +100,7 @@ type Sim struct {
 	marks      []int64
 	recorders  []workload.Recorder
 	rules      workload.Rules
+	turn       int64
 	stretch    *stretch // nil: the whole run
 	progress   int64    // completed writes of tasks in the foreground
 	foreground int
@@ -138,7 +143,7 @@ func New(cfg Config) (*Sim, error) {
 		costs: cfg.Costs, preemption: cfg.Preemption, hz: cfg.Sched.HZ, tickMicros: 1_000_000 / cfg.Sched.HZ, check: cfg.Check || alwaysCheck,
 		limit: sc.TimeLimit, result: newResult(), rules: cfg.Rules, groups: map[string]*sched.TaskGroup{},
 		weights: map[string]int64{},
-		profile: cfg.Sched.Profile.Name,
+		profile: cfg.Sched.Profile.Name, turn: cfg.Turn,
 	}
 	if m.limit == 0 {
 		m.limit = never

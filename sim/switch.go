@@ -114,7 +114,7 @@ func (m *Sim) enterIdle(c *cpu, prev *task) {
 func (m *Sim) leaveIdle(c *cpu) {
 	m.endIdle(c, false)
 	if c.nextTick == never {
-		c.nextTick = m.nextTickAfter(m.now)
+		c.nextTick = m.nextTickAfter(c, m.now)
 	}
 }
 
