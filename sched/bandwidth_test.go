@@ -394,4 +394,6 @@ func (lookObserver) PassBegins(*PassView)              {}
 func (lookObserver) PassEnds(int, int)                 {}
 func (lookObserver) Judged(*JudgementView)             {}
 func (lookObserver) OverloadChanged(int, bool)         {}
+func (lookObserver) Throttled(*TaskGroup, int)         {}
+func (lookObserver) Unthrottled(*TaskGroup, int)       {}
 func (lookObserver) IdleCostChanged(int, int64)        {}

@@ -17,6 +17,9 @@ func (s *Scheduler) throttleTasks(q *cfsRQ) {
 	if s.takeSlice(q, target) {
 		return
 	}
+	if s.observer != nil {
+		s.observer.Throttled(q.tg, int(q.rq.cpu))
+	}
 	b := q.bandwidth
 	q.tg.pool.enlist(q, false)
 	b.throttled, b.clockRuns = true, false

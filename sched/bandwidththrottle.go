@@ -42,6 +42,9 @@ func (s *Scheduler) throttle(q *cfsRQ) bool {
 	if s.bandwidth.asksOnceMore && s.takeSlice(q, 1) {
 		return false
 	}
+	if s.observer != nil {
+		s.observer.Throttled(q.tg, int(q.rq.cpu))
+	}
 	b, p := q.bandwidth, q.tg.pool
 	s.work.PoolLocks++
 	p.enlist(q, s.bandwidth.newestFirst)
@@ -78,6 +81,9 @@ func (s *Scheduler) unthrottle(q *cfsRQ) {
 
 // delist takes a queue off the list of throttled ones.
 func (s *Scheduler) delist(q *cfsRQ) {
+	if s.observer != nil {
+		s.observer.Unthrottled(q.tg, int(q.rq.cpu))
+	}
 	b, p := q.bandwidth, q.tg.pool
 	s.work.PoolLocks++
 	p.strike(q)
