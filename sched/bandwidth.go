@@ -89,6 +89,7 @@ type bandwidthRules struct {
 
 var (
 	bandwidth32 = bandwidthRules{expiry: &expiry32, refillsInactive: true, returnsWhileBusy: true, alwaysHooked: true}
+	bandwidth38 = bandwidthRules{expiry: &expiry32, refillsInactive: true} // with the patches that were merged in v3.3
 	// Between v3.16 and v4.18 a mistake kept slices from expiring [M].
 	bandwidth414 = bandwidthRules{expiry: &expiry414, throttlesAtPick: true, newestFirst: true}
 	bandwidth418 = bandwidthRules{expiry: &expiry418, throttlesAtPick: true, newestFirst: true}
@@ -102,8 +103,7 @@ var (
 	}
 )
 
-// bandwidthPatches are what the document of 2011 adds to v3.2, and the expiry
-// of v4.18 to v5.3 for kernels without it.
+// bandwidthPatches are what the document of 2011 adds to v3.2.
 var bandwidthPatches = Features(BandwidthStaticKey, BandwidthReturnFix, ThrottleStates)
 
 // withPatches returns the rules of a kernel with these features.
@@ -317,3 +317,23 @@ func (l Limit) exceeds(o Limit) bool {
 }
 
 func (l Limit) cpus() string { return fmt.Sprintf("%.3g", float64(l.Quota)/float64(l.Period)) }
+
+// freeLimited lets the queues of a CPU that goes offline run without limit, so
+// that their tasks can leave.
+func (s *Scheduler) freeLimited(rq *runqueue) {
+	s.HandleUnthrottle(s.now, int(rq.cpu))
+	for _, g := range s.groups {
+		if g.pool != nil {
+			s.resetSlice(g.pool, g.queues[rq.cpu], false)
+		}
+	}
+}
+
+// limitQueues limits the queues of a CPU that has come online.
+func (s *Scheduler) limitQueues(rq *runqueue) {
+	for _, g := range s.groups {
+		if g.pool != nil {
+			g.queues[rq.cpu].bandwidth.enabled = g.pool.limit.Quota != Unlimited
+		}
+	}
+}

@@ -11,10 +11,15 @@ import (
 func perPeriod(ms int64) Limit { return Limit{Quota: ms * millisecond, Period: 100 * millisecond} }
 
 // oldBandwidth is v4.14 with other rules of bandwidth control.
-func oldBandwidth(rules bandwidthRules, features ...Feature) *Profile {
+func oldBandwidth(rules bandwidthRules) *Profile {
 	p := v414
 	p.Name, p.Bandwidth = "v4.14 with other bandwidth rules", rules
-	p.Known |= bandwidthPatches
+	return &p
+}
+
+// v32With is v3.2 with patches.
+func v32With(features ...Feature) *Profile {
+	p := v32
 	p.Defaults |= Features(features...)
 	return &p
 }
@@ -51,7 +56,7 @@ func (l *lab) verify(t testing.TB) {
 // runs ten slices of 5 ms, then waits: half of the time, to a tick of 4 ms in
 // each period, and every period is one that throttled.
 func TestSpinnerGetsItsQuota(t *testing.T) {
-	for _, kernel := range []string{"v4.14", "v5.10", "v5.17", "v6.1", "v6.12", "v7.2"} {
+	for _, kernel := range []string{"v3.2", "v3.8", "v4.14", "v5.10", "v5.17", "v6.1", "v6.12", "v7.2"} {
 		l := newLab(t, uniprocessor(), kernel)
 		g := l.limited(t, l.Root(), "/g", perPeriod(50))
 		task := l.hog(TaskSpec{Group: g}, 0)
@@ -196,7 +201,7 @@ func TestInvertedReturn(t *testing.T) {
 		{[]Feature{BandwidthReturnFix}, 1, 0},
 		{[]Feature{BandwidthReturnFix}, 0, 3_200_000},
 	} {
-		l, g := emptying(t, oldBandwidth(bandwidth32, c.features...), c.others)
+		l, g := emptying(t, v32With(c.features...), c.others)
 		l.Schedule(l.clock, 0, true)
 		if got := g.pool.runtime - 2*millisecond; got != c.returned {
 			t.Errorf("features %v, %d tasks left: %d ns returned, want %d", Features(c.features...).Names(), c.others, got, c.returned)
@@ -252,8 +257,8 @@ func TestThrottleStatesLookForWork(t *testing.T) {
 		profile *Profile
 		want    string
 	}{
-		{oldBandwidth(bandwidth32), ""},
-		{oldBandwidth(bandwidth32, ThrottleStates), "throttling"},
+		{v32With(), ""},
+		{v32With(ThrottleStates), "throttling"},
 		{&v517, "throttled"}, // since v3.15 it throttles first, then looks
 	} {
 		l := profileLab(t, uniprocessor(), c.profile)
@@ -283,7 +288,7 @@ func TestThrottleStatesLookForWork(t *testing.T) {
 // away while a queue is throttling, and a queue that empties meanwhile.
 func TestThrottlingEndsOtherwise(t *testing.T) {
 	throttling := func(quiet *testing.T) (*lab, *TaskGroup) {
-		l := profileLab(quiet, uniprocessor(), oldBandwidth(bandwidth32, ThrottleStates))
+		l := profileLab(quiet, uniprocessor(), v32With(ThrottleStates))
 		g := l.limited(quiet, l.Root(), "/g", perPeriod(20))
 		l.hog(TaskSpec{Group: g}, 0)
 		l.settle()
@@ -314,10 +319,64 @@ func TestThrottlingEndsOtherwise(t *testing.T) {
 	}
 }
 
+// BANDWIDTH_STATIC_KEY: v3.2 asks at every turn whether a queue has a limit, also
+// while no group has one; with the patch, and on later kernels, it does not.
+func TestStaticKey(t *testing.T) {
+	for _, c := range []struct {
+		profile *Profile
+		asks    bool
+	}{{v32With(), true}, {v32With(BandwidthStaticKey), false}, {&v38, false}, {&v72, false}} {
+		l := profileLab(t, uniprocessor(), c.profile)
+		g := l.NewGroup(l.Root(), "/g")
+		l.hog(TaskSpec{Group: g}, 0)
+		l.advance(50 * millisecond)
+		if asked := l.Work().BandwidthChecks; (asked > 0) != c.asks {
+			t.Errorf("%s %v: asked %d times without a limit", c.profile.Name, c.profile.Defaults.Names(), asked)
+		}
+		if err := l.SetLimit(l.clock, g, perPeriod(50)); err != nil {
+			t.Fatal(err)
+		}
+		before := l.Work().BandwidthChecks
+		l.advance(50 * millisecond)
+		if l.Work().BandwidthChecks == before {
+			t.Errorf("%s: a limit is not looked at", c.profile.Name)
+		}
+	}
+}
+
+// A CPU that goes offline lets the tasks of its throttled queues go; the limit
+// holds again when it is back.
+func TestLimitsSurviveHotplug(t *testing.T) {
+	l := newLab(t, machineSpec{nodes: 1, llcs: 1, cores: 2, threads: 1}.build(), "v6.1")
+	g := l.limited(t, l.Root(), "/g", perPeriod(20))
+	task := l.hog(TaskSpec{Group: g}, 1)
+	l.advance(60 * millisecond)
+	cpu := task.CPU()
+	if !g.Throttled(cpu) {
+		t.Fatal("not throttled after 60 ms with a quota of 20")
+	}
+	if err := l.Offline(l.clock, cpu); err != nil {
+		t.Fatal(err)
+	}
+	l.settle()
+	l.verify(t)
+	if task.CPU() == cpu || !task.Queued() || g.Throttled(cpu) {
+		t.Errorf("offline: on CPU %d, queued %v, throttled there %v", task.CPU(), task.Queued(), g.Throttled(cpu))
+	}
+	if err := l.Online(l.clock, cpu); err != nil {
+		t.Fatal(err)
+	}
+	l.advance(200 * millisecond)
+	l.verify(t)
+	if b := g.queues[cpu].bandwidth; !b.enabled {
+		t.Error("back online the queue has no limit")
+	}
+}
+
 // What fills in the moment at which a refill is made: v3.2 when a queue asks,
 // later kernels before the timer stops.
 func TestStoppedTimerLeavesAFullPool(t *testing.T) {
-	for _, p := range []*Profile{oldBandwidth(bandwidth32), &v414, &v517} {
+	for _, p := range []*Profile{v32With(), &v38, &v414, &v517} {
 		l := profileLab(t, uniprocessor(), p)
 		g := l.limited(t, l.Root(), "/g", perPeriod(50))
 		j := l.add(TaskSpec{Group: g}, 0, 30*millisecond, 500*millisecond)

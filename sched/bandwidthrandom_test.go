@@ -14,7 +14,7 @@ import (
 func randomBandwidth(t *rapid.T, p *Profile) *Profile {
 	q := *p
 	q.Bandwidth = rapid.SampledFrom([]bandwidthRules{
-		bandwidth32, bandwidth414, bandwidth418, bandwidth54, bandwidth510, bandwidth517, bandwidth612,
+		bandwidth32, bandwidth38, bandwidth414, bandwidth418, bandwidth54, bandwidth510, bandwidth517, bandwidth612,
 	}).Draw(t, "bandwidth rules")
 	q.ThrottlesTasks = q.Bandwidth.remoteByIPI && rapid.Bool().Draw(t, "throttles tasks")
 	q.Bandwidth = q.Bandwidth.withPatches(0)

@@ -111,10 +111,11 @@ var (
 	defaults38 = features38 &^ Features(NextBuddy, LBMin, HRTick, DoubleTick, ForceSDOverlap)
 )
 
-// features2011 are our model of what was proposed on top of v3.2, features2013
-// the reconstruction of what was proposed on top of v3.8.
+// features2011 are what was proposed on top of v3.2, in part our model or a
+// reconstruction (caveat.go), features2013 the reconstruction of what was
+// proposed on top of v3.8.
 var (
-	features2011 = nohzFixes.With(NohzIdleFix)
+	features2011 = nohzFixes.With(NohzIdleFix) | bandwidthPatches
 	features2013 = balanceMapVersions | Features(SBMWakeAffine, SBMWakeBalance)
 )
 
@@ -126,7 +127,7 @@ var v32 = Profile{
 	Inert:    inert38,
 	Borrowed: Features(AttachAgeLoad),
 	Tunables: tunables414,
-	Topology: topology32, Wake: wake32, SlowPath: slowPath38, Balance: balance32,
+	Topology: topology32, Wake: wake32, SlowPath: slowPath38, Balance: balance32, Bandwidth: bandwidth32,
 	RunnableLoad: true, WeightLoad: true, WindowShares: true, PickDropsBuddies: true,
 }
 
@@ -138,7 +139,7 @@ var v38 = Profile{
 	Inert:    inert38,
 	Borrowed: Features(AttachAgeLoad),
 	Tunables: tunables414,
-	Topology: topology38, Wake: wake38, SlowPath: slowPath38, Balance: balance38,
+	Topology: topology38, Wake: wake38, SlowPath: slowPath38, Balance: balance38, Bandwidth: bandwidth38,
 	RunnableLoad: true, WeightLoad: true, PickDropsBuddies: true,
 }
 

@@ -400,7 +400,7 @@ func (m *Sim) start() {
 			m.sched.StopTick(0, i)
 			m.beginIdle(&m.cpus[i])
 		default:
-			m.cpus[i].nextTick = m.nextTickAfter(0)
+			m.cpus[i].nextTick = m.nextTickAfter(&m.cpus[i], 0)
 			m.beginIdle(&m.cpus[i])
 			m.requeue(&m.cpus[i])
 		}
