@@ -88,7 +88,7 @@ func (cfs *cfsRQ) isThrottled() bool {
 	if cfs.bandwidth != nil {
 		return cfs.bandwidth.throttled
 	}
-	return cfs.throttled
+	return cfs.throttled || cfs.marked
 }
 
 // hidden reports whether a queued task is invisible at the root: one of the
