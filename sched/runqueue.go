@@ -32,20 +32,21 @@ type cfsRQ struct {
 	tgContrib    int64 // what tg.loadAvg holds of this queue
 	publishedAt  int64 // ns of its last change
 	propagate    bool
-	propSum      int64           // runnable sum to hand to the parent
-	throttled    bool            // hidden from the levels above
-	bandwidth    *queueBandwidth // nil: the group has never had a limit
-	limbo        *Task           // tasks that wait for their group's runtime, the latest first (bandwidthtask.go)
-	marked       bool            // throttled, but its tasks leave one by one; only while a recording is followed
-	throttledCnt int32           // throttled ancestors, itself included
-	frozen       bool            // the averages stand still
-	frozenAt     int64           // ns since when; only while frozen
-	frozenTime   int64           // ns that they stood still before
+	propSum      int64 // runnable sum to hand to the parent
+	throttled    bool  // hidden from the levels above
+	marked       bool  // throttled, but its tasks leave one by one; only while a recording is followed
+	throttledCnt int32 // throttled ancestors, itself included
+	frozen       bool  // the averages stand still
+	frozenAt     int64 // ns since when; only while frozen
+	frozenTime   int64 // ns that they stood still before
 	onLeafList   bool
 	childKeptAt  int64 // ns of the last blocked update that found a child with load
 
 	hLoad      int64
 	hLoadJiffy int64
+
+	bandwidth *queueBandwidth // nil: the group has never had a limit
+	limbo     *Task           // tasks that wait for their group's runtime, the latest first (bandwidthtask.go)
 }
 
 // runnable is Hr: the tasks below that want to run.

@@ -56,6 +56,7 @@ type Scheduler struct {
 	keepsLag      bool     // virtual times are EEVDF's: see lag.go
 
 	now        int64 // ns
+	hooked     bool  // bandwidth control is asked at every turn (bandwidth.go)
 	jiffies    int64
 	jiffyEnd   int64 // ns at which jiffies must be recomputed
 	jiffyPhase int64 // ns, when the first jiffy after time 0 began; 0 in a simulation
@@ -77,8 +78,7 @@ type Scheduler struct {
 	variants patchVariants
 
 	bandwidth     bandwidthRules
-	limitedGroups int  // groups with a limit
-	hooked        bool // bandwidth control is asked at every turn
+	limitedGroups int // groups with a limit
 
 	work     Work
 	charged  int64 // cost of the work that TakeCost has returned

@@ -60,9 +60,9 @@ type Task struct {
 	// pending, the next task on the wake list.
 	lruPrev, lruNext *Task
 	wakeNext         *Task
-	limboNext        *Task // the next one in limbo
-	wakeSync         bool  // flag of the pending wakeup
+	wakeSync         bool // flag of the pending wakeup
 	wakeMigrated     bool
+	limboNext        *Task // the next one in limbo
 }
 
 // TaskSpec says what a new task is.

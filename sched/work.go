@@ -71,6 +71,9 @@ func (p *Prices) Cost(w *Work) int64 {
 }
 
 func (p *Prices) bandwidthCost(w *Work) int64 {
+	if w.BandwidthChecks|w.PoolLocks == 0 {
+		return 0 // no group has a limit
+	}
 	return p.BandwidthCheck*w.BandwidthChecks + p.PoolLock*w.PoolLocks + p.ThrottleStep*w.ThrottleSteps
 }
 
