@@ -301,7 +301,7 @@ func (d driver) ArmTimer(cpu int, at int64, t *sched.Timer) {
 
 func (d driver) UnthrottleIPI(cpu int) {
 	d.cpus[cpu].unthrottle = true
-	d.sendIPI(&d.cpus[cpu])
+	d.kick(&d.cpus[cpu])
 }
 
 func (d driver) ThrottleWork(cpu int) { d.cpus[cpu].throttleWork = true }
