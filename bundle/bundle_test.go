@@ -1,7 +1,10 @@
 package bundle_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -254,4 +257,49 @@ func TestCreateLeavesOtherFilesAlone(t *testing.T) {
 	if entries, _ := os.ReadDir(dir); len(entries) != 1 {
 		t.Errorf("%d files, want 1", len(entries))
 	}
+}
+
+// A recording of a limited group shows when its queues are throttled and set
+// free, in turns on each CPU.
+func TestThrottlingIsRecorded(t *testing.T) {
+	cell := &experiment.Cell{Seed: 7, Machine: "2n2c2t", Kernel: "v6.1", Command: commandLine("while1 -n 4 --time 0.5"), Cgroup: "/service"}
+	cell.Cgroups = []experiment.CgroupSetting{{Path: "/service", File: "cpu.max", Value: "100000 100000"}}
+	dir := record(t, cell)
+	throttled := map[string]bool{} // by CPU
+	events := 0
+	for _, line := range strings.Split(traceText(t, dir), "\n") {
+		_, what, isThrottling := strings.Cut(line, " thr: ")
+		if !isThrottling {
+			var frees bool
+			if _, what, frees = strings.Cut(line, " unthr: "); !frees {
+				continue
+			}
+		}
+		events++
+		cpu := what[strings.LastIndex(what, "cpu="):]
+		if throttled[cpu] == isThrottling {
+			t.Fatalf("%s: twice the same: %s", cpu, line)
+		}
+		throttled[cpu] = isThrottling
+	}
+	if events < 20 { // four CPUs use up one CPU's quota in each of five periods
+		t.Errorf("%d events of throttling, want at least 20", events)
+	}
+	stat := string(mustRead(t, filepath.Join(dir, bundle.GroupsFile)))
+	if !strings.Contains(stat, "== /service idle=0 weight=100 max=100000 100000") || !strings.Contains(stat, "nr_throttled 5") {
+		t.Errorf("cgroups.txt says\n%s", stat)
+	}
+}
+
+func traceText(t *testing.T, dir string) string {
+	t.Helper()
+	packed, err := gzip.NewReader(bytes.NewReader(mustRead(t, filepath.Join(dir, bundle.TraceFile))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }

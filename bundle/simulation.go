@@ -87,7 +87,10 @@ func (s *Simulation) writeGroups(out io.Writer) error {
 		if g.Idle {
 			idle = 1
 		}
-		_, _ = fmt.Fprintf(w, "== %s idle=%d weight=%d max=max 100000 \n", g.Path, idle, g.Weight)
+		_, _ = fmt.Fprintf(w, "== %s idle=%d weight=%d max=%s \n", g.Path, idle, g.Weight, g.Limit.Max())
+		if g.Limit.Quota != sched.Unlimited {
+			_, _ = w.WriteString(g.CPUStat())
+		}
 	}
 	return w.Flush()
 }

@@ -25,6 +25,7 @@ type runRequest struct {
 	cell     experiment.Cell
 	tunables []string
 	supposed []string // cost parameters
+	cgroups  []string
 	stretch  string
 	format   string
 	stats    runStatistics
@@ -45,6 +46,7 @@ from --seed.`,
 		Example: `  schedlab run --machine 2n24c2t --kernel v5.17 hackbench -g 12 -l 100 -P -p
   schedlab run --machine ivb-ep --kernel v4.14 --feature NO_WA_WEIGHT hackbench -g 20
   schedlab run --trace recorded --machine 2n2c2t hackbench -g 1 -f 4 -l 100
+  schedlab run --cgroup "/service:cpu.max=200000 100000" --machine 2n2c2t schbench -m 1 -t 4 -r 1
   schedlab run --tunable migration_cost_ns=250000 --format csv perf bench sched pipe -l 2000`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.cell.Command = args
@@ -64,6 +66,7 @@ func (r *runRequest) addFlags(cmd *cobra.Command) {
 	f.StringArrayVar(&r.cell.Features, "feature", nil, "scheduler `FEATURE`, NO_ in front switches it off; may be repeated")
 	f.StringArrayVar(&r.supposed, "cost", nil, "`NAME=VALUE`: suppose another cost, such as probe=0; may be repeated")
 	f.StringArrayVar(&r.tunables, "tunable", nil, "`NAME=VALUE`, such as migration_cost_ns=250000; may be repeated")
+	f.StringArrayVar(&r.cgroups, "cgroup", nil, "`PATH:FILE=VALUE` of a cgroup, such as \"/service:cpu.max=50000 100000\"; may be repeated, the benchmark runs in the first")
 	f.IntVar(&r.cell.HZ, "hz", experiment.DefaultHZ, "ticks a second: 100, 250, 300 or 1000")
 	f.StringVar(&r.cell.Preemption, "preemption", experiment.DefaultPreemption, "none, voluntary, full or lazy")
 	f.StringVar(&r.cell.Placement, "placement", "", "a registered placement `RULE` instead of the kernel's")
@@ -81,6 +84,9 @@ func (r *runRequest) run(ctx context.Context, out io.Writer) error {
 		return errors.New("run needs a benchmark, such as: schedlab run hackbench -g 4 -P -p; schedlab benchmarks lists them")
 	}
 	if err := r.parseTunables(); err != nil {
+		return err
+	}
+	if err := parseCgroups(r.cgroups, &r.cell); err != nil {
 		return err
 	}
 	if err := r.parseStretch(); err != nil {
@@ -126,6 +132,7 @@ func (r *runRequest) simulate(ctx context.Context, s *experiment.Simulation, out
 	benchmark := s.Benchmark.Report(&result.Observation)
 	printed := newRunReport(benchmark, result)
 	printed.Caveats = s.Caveats()
+	printed.Groups = groupReports(s.Groups())
 	if err := printed.write(out, r.format); err != nil {
 		return &runError{err}
 	}
@@ -189,7 +196,7 @@ func (r *runRequest) refusal(err error) error {
 	switch name {
 	case "run":
 		return field.Err // it begins with the benchmark's name
-	case "features", "tunables":
+	case "features", "tunables", "cgroups":
 		name = strings.TrimSuffix(name, "s")
 	}
 	return fmt.Errorf("--%s: %w", name, field.Err)

@@ -21,6 +21,7 @@ type runReport struct {
 	Metrics      []workload.Metric `json:"metrics"`
 	Figures      []figure          `json:"figures"`
 	EndSeconds   float64           `json:"end_s"`
+	Groups       []groupReport     `json:"cgroups,omitempty"` // those with a limit
 	latencyCount int64
 }
 
@@ -81,6 +82,9 @@ func (r *runReport) writeText(w io.Writer) error {
 		line := fmt.Sprintf("%-26s %14.*f %s", f.Name, f.precision(), f.Value, f.Unit)
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
+	for i := range r.Groups {
+		b.WriteString(r.Groups[i].text())
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -112,6 +116,11 @@ func (r *runReport) writeCSV(w io.Writer) error {
 	}
 	for _, f := range r.Figures {
 		rows = append(rows, []string{f.Name, decimal(f.Value), f.Unit})
+	}
+	for _, g := range r.Groups {
+		for _, c := range g.Stat {
+			rows = append(rows, []string{g.Path + " " + c.Name, strconv.FormatInt(c.Value, 10), ""})
+		}
 	}
 	return out.WriteAll(rows)
 }

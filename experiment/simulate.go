@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -37,6 +38,9 @@ func (Simulator) Run(ctx context.Context, c *Cell) (*Outcome, error) {
 	o.Notes = append(o.Notes, s.Caveats()...)
 	for _, s := range c.Supposed {
 		o.Notes = append(o.Notes, fmt.Sprintf("supposed that %s costs %d", s.Name, s.Value))
+	}
+	if len(o.Samples) > 0 {
+		o.Samples = append(o.Samples, cpuStats(c.Row, s.Groups())...)
 	}
 	return o, nil
 }
@@ -146,7 +150,14 @@ func NewSimulationWith(c *Cell, costs *sim.Costs) (*Simulation, error) {
 	if run.Cgroups, err = cgroupSettings(c); err != nil {
 		return nil, err
 	}
+	if run.Limits, err = cgroupLimits(c); err != nil {
+		return nil, err
+	}
 	s, err := sim.New(run)
+	var limit *sim.LimitError
+	if errors.As(err, &limit) {
+		return nil, &FieldError{limitField(c, limit.Path), err}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -279,8 +290,12 @@ func cgroupSettings(c *Cell) ([]sim.CgroupSetting, error) {
 			continue
 		}
 		field := fmt.Sprintf("cgroups[%d]", i)
-		if s.File != "cpu.weight" && s.File != "cpu.idle" {
-			return nil, &FieldError{field, fmt.Errorf("%s of cgroup %s is not simulated; there are cpu.weight and cpu.idle", s.File, s.Path)}
+		switch s.File {
+		case "cpu.weight", "cpu.idle":
+		case fileMax, fileBurst:
+			continue // cgroupLimits
+		default:
+			return nil, &FieldError{field, fmt.Errorf("%s of cgroup %s is not simulated; there are cpu.weight, cpu.idle, %s and %s", s.File, s.Path, fileMax, fileBurst)}
 		}
 		value, err := strconv.ParseInt(s.Value, 10, 64)
 		if err != nil {

@@ -26,11 +26,14 @@ type balanceDriver struct {
 	softirq             bool
 }
 
-func (d *balanceDriver) Resched(cpu int)     { d.resched = append(d.resched, cpu) }
-func (d *balanceDriver) WakeIPI(int)         {}
-func (d *balanceDriver) NohzKick(cpu int)    { d.kick = append(d.kick, cpu) }
-func (d *balanceDriver) StopperKick(cpu int) { d.stop = append(d.stop, cpu) }
-func (d *balanceDriver) BalanceSoftirq(int)  { d.softirq = true }
+func (d *balanceDriver) Resched(cpu int)             { d.resched = append(d.resched, cpu) }
+func (d *balanceDriver) WakeIPI(int)                 {}
+func (d *balanceDriver) NohzKick(cpu int)            { d.kick = append(d.kick, cpu) }
+func (d *balanceDriver) ArmTimer(int, int64, *Timer) {}
+func (d *balanceDriver) UnthrottleIPI(int)           {}
+func (d *balanceDriver) ThrottleWork(int)            {}
+func (d *balanceDriver) StopperKick(cpu int)         { d.stop = append(d.stop, cpu) }
+func (d *balanceDriver) BalanceSoftirq(int)          { d.softirq = true }
 
 // balanceMachine has the numbering of x86: first threads node by node, then
 // second threads; remote distance 21, one LLC a node.

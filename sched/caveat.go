@@ -16,11 +16,13 @@ var caveats = []struct {
 	{NohzFixKick, modelOfNohz},
 	{NohzFixDue, modelOfNohz},
 	{NohzFixClock, modelOfNohz},
+	{ThrottleStates, reconstructedStates},
 }
 
 const (
-	reconstructedMap = "a reconstruction: the text of the patches is not at hand"
-	modelOfNohz      = "our model of an improved tickless balancer, not the patch of 2011, whose text is not at hand"
+	reconstructedMap    = "a reconstruction: the text of the patches is not at hand"
+	reconstructedStates = "a reconstruction from the patch's change log: its text is not at hand"
+	modelOfNohz         = "our model of an improved tickless balancer, not the patch of 2011, whose text is not at hand"
 )
 
 // FeatureCaveat says why results with the feature of that name are not those of

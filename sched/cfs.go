@@ -18,6 +18,9 @@ func (s *Scheduler) updateCurr(cfs *cfsRQ) {
 	curr.sumExec += d
 	curr.vruntime += toVirtual(d, curr.weight)
 	cfs.advanceMinVruntime()
+	if s.hooked {
+		s.pay(cfs, d)
+	}
 	if t := curr.task; t != nil && t.space != nil {
 		s.chargeSpace(cfs.rq, t, d)
 	}
@@ -142,6 +145,9 @@ func (s *Scheduler) enqueueEntity(cfs *cfsRQ, se *Entity, flags enqueueFlag) {
 	if s.profile.ThrottlesTasks {
 		cfs.thaw(cfs.rq.clock(s.now))
 	}
+	if s.hooked && cfs.nr == 1 {
+		s.checkFirst(cfs)
+	}
 	if !cfs.onLeafList {
 		cfs.rq.addLeaf(cfs)
 	}
@@ -180,6 +186,9 @@ func (s *Scheduler) dequeueEntity(cfs *cfsRQ, se *Entity, flags enqueueFlag) {
 	s.accountDequeue(cfs, se)
 	if flags&dequeueSleep == 0 {
 		se.vruntime -= cfs.minVruntime
+	}
+	if s.hooked {
+		s.giveBack(cfs)
 	}
 	s.updateGroupWeight(se)
 	cfs.advanceMinVruntime()
@@ -306,6 +315,11 @@ func (s *Scheduler) setNext(cfs *cfsRQ, se *Entity) {
 func (s *Scheduler) putPrev(cfs *cfsRQ, se *Entity) {
 	if se.onRQ {
 		s.updateCurr(cfs)
+	}
+	if s.hooked && !s.profile.ThrottlesTasks {
+		s.checkRuntime(cfs)
+	}
+	if se.onRQ {
 		cfs.line.insert(se)
 		s.updateLoadAvg(cfs, se, 0)
 	}

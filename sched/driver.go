@@ -19,4 +19,13 @@ type Driver interface {
 	// BalanceSoftirq: cpu should call [Scheduler.BalanceSoftirq] when its
 	// current interrupt ends.
 	BalanceSoftirq(cpu int)
+	// ArmTimer: cpu should call [Scheduler.ExpireTimer] at the time at, in ns, or
+	// soon after. A timer is armed again only when it has expired.
+	ArmTimer(cpu int, at int64, t *Timer)
+	// UnthrottleIPI: cpu has queues that may run again and should call
+	// [Scheduler.HandleUnthrottle].
+	UnthrottleIPI(cpu int)
+	// ThrottleWork: cpu should call [Scheduler.ThrottleCurrent] when its running
+	// task next returns to user mode.
+	ThrottleWork(cpu int)
 }

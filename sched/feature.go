@@ -56,6 +56,12 @@ const (
 	NohzFixKick
 	NohzFixDue
 	NohzFixClock
+	// Bandwidth control (bandwidth.go): three patches of 2011, and the rule of
+	// v4.18 to v5.3 for kernels that do not have it.
+	BandwidthStaticKey
+	BandwidthReturnFix
+	ThrottleStates
+	BandwidthExpiry
 
 	// Known to kernels, without effect here: see [Profile.Inert].
 	PlaceDeadlineInitial
@@ -92,6 +98,7 @@ var featureNames = [numFeatures]string{
 	"NI_RANDOM", "NI_RATE", "PLACE_LAG", "LB_BIAS",
 	"SCHED_BALANCE_MAP", "SCHED_BALANCE_MAP_V2", "SCHED_BALANCE_MAP_V1", "SBM_WAKE_AFFINE", "SBM_WAKE_BALANCE",
 	"NOHZ_IDLE_FIX", "NOHZ_FIX_PICKS", "NOHZ_FIX_KICK", "NOHZ_FIX_DUE", "NOHZ_FIX_CLOCK",
+	"BANDWIDTH_STATIC_KEY", "BANDWIDTH_RETURN_FIX", "THROTTLE_STATES", "BANDWIDTH_EXPIRY",
 	"PLACE_DEADLINE_INITIAL", "PLACE_REL_DEADLINE", "RUN_TO_PARITY", "PREEMPT_SHORT", "PICK_BUDDY",
 	"DELAY_DEQUEUE", "DELAY_ZERO", "PARANOID_AVG", "HRTICK", "HRTICK_DL", "DOUBLE_TICK", "NONTASK_CAPACITY",
 	"WARN_DOUBLE_CLOCK", "RT_PUSH_IPI", "RT_RUNTIME_SHARE", "LATENCY_WARN", "ARCH_POWER", "FORCE_SD_OVERLAP",

@@ -45,6 +45,11 @@ func (followDriver) NohzKick(int)       {}
 func (followDriver) StopperKick(int)    {}
 func (followDriver) BalanceSoftirq(int) {}
 
+// A recording tells what bandwidth control did (followthrottle.go).
+func (followDriver) ArmTimer(int, int64, *Timer) {}
+func (followDriver) UnthrottleIPI(int)           {}
+func (followDriver) ThrottleWork(int)            {}
+
 // NewFollower builds the scheduler of a recorded machine: every CPU idle, every
 // last-level cache with an idle core and the widest scan budget, as on a
 // machine that has been idle for a while.

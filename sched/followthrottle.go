@@ -16,40 +16,7 @@ func (f *Follower) Throttle(g *TaskGroup, cpu int) {
 		s.countThrottled(g, cpu, +1)
 		return
 	}
-	rq := q.rq
-	s.countThrottled(g, cpu, +1)
-	h, hIdle := q.h, q.hIdle
-	visible := true
-	se := q.se
-	for dequeue := true; se != nil; se = se.parent {
-		up := se.cfs
-		if !se.onRQ {
-			visible = false
-			break
-		}
-		if q.idle {
-			hIdle = h
-		}
-		if dequeue {
-			s.dequeueEntity(up, se, dequeueSleep)
-		} else {
-			s.updateLoadAvg(up, se, 0)
-			snapshotRunnable(se)
-		}
-		up.h -= h
-		up.hIdle -= hIdle
-		if up.idle {
-			hIdle = h
-		}
-		if up.load != 0 {
-			dequeue = false
-		}
-	}
-	q.throttled = true
-	if visible {
-		rq.nr -= h
-	}
-	s.refreshIdle(rq)
+	s.hideQueue(q)
 }
 
 // leavesThrottled reports whether a task that was preempted in the kernel has
@@ -112,81 +79,9 @@ func (f *Follower) Unthrottle(g *TaskGroup, cpu int) {
 		s.countThrottled(g, cpu, -1)
 	}
 	if q.throttled {
-		f.release(g, cpu)
+		s.showQueue(q)
 	}
 	f.showHidden(g, cpu)
-}
-
-// release puts a throttled queue and its tasks back into the levels above.
-func (f *Follower) release(g *TaskGroup, cpu int) {
-	s, q := f.s, g.queues[cpu]
-	rq := q.rq
-	q.throttled = false
-	s.countThrottled(g, cpu, -1)
-	if q.load == 0 {
-		return
-	}
-	h, hIdle := q.h, q.hIdle
-	visible := true
-	for se := q.se; se != nil; se = se.parent {
-		up := se.cfs
-		if q.idle {
-			hIdle = h
-		}
-		if !se.onRQ {
-			s.enqueueEntity(up, se, enqueueWakeup)
-		} else {
-			s.updateLoadAvg(up, se, updateGroupLoad)
-			snapshotRunnable(se)
-		}
-		up.h += h
-		up.hIdle += hIdle
-		if up.idle {
-			hIdle = h
-		}
-		if up.throttled {
-			visible = false
-			break
-		}
-	}
-	if visible {
-		rq.nr += h
-	}
-	s.refreshIdle(rq)
-}
-
-// countThrottled adds a throttled ancestor to a group's queue and to all below
-// it, or takes one away. The first one stops a queue's averages, unless tasks
-// may go on running in it: then they stop when the last one has left.
-func (s *Scheduler) countThrottled(g *TaskGroup, cpu int, sign int32) {
-	for _, below := range s.groups {
-		if !below.within(g) {
-			continue
-		}
-		q := below.queues[cpu]
-		q.throttledCnt += sign
-		switch {
-		case q.throttledCnt == 0:
-			q.thaw(q.rq.clock(s.now))
-		case !s.profile.ThrottlesTasks || q.nr == 0:
-			q.freeze(q.rq.clock(s.now))
-		}
-	}
-}
-
-// freeze stops the clock of a queue's averages; thaw lets it go on where it
-// stood.
-func (cfs *cfsRQ) freeze(now int64) {
-	if !cfs.frozen {
-		cfs.frozen, cfs.frozenAt = true, now
-	}
-}
-
-func (cfs *cfsRQ) thaw(now int64) {
-	if cfs.frozen {
-		cfs.frozen = false
-		cfs.frozenTime += now - cfs.frozenAt
-	}
 }
 
 // within reports whether g is other or lies below it.

@@ -12,6 +12,8 @@ type TaskGroup struct {
 	queues   []*cfsRQ
 	entities []*Entity // nil entries at the root
 	loadAvg  int64     // Σ of the queues' published load averages
+	children []*TaskGroup
+	pool     *bandwidthPool // nil: never had a limit
 }
 
 // Name returns the group's path, "/" for the root.
@@ -55,6 +57,7 @@ func (s *Scheduler) NewGroup(parent *TaskGroup, name string) *TaskGroup {
 		}
 		g.queues[cpu], g.entities[cpu] = q, se
 	}
+	parent.children = append(parent.children, g)
 	s.groups = append(s.groups, g)
 	return g
 }
@@ -114,11 +117,10 @@ func (s *Scheduler) markIdleQueue(q *cfsRQ, idle bool) {
 	} else {
 		q.parent.idleNr--
 	}
-	for up := q.parent; up != nil; up = up.parent {
-		up.hIdle += delta
-		if up.idle {
-			break
-		}
+	counts := !q.throttled
+	for se := q.se; se != nil && se.onRQ && counts; se = se.parent {
+		se.cfs.hIdle += delta
+		counts = !se.cfs.idle && !se.cfs.throttled
 	}
 	s.refreshIdle(q.rq)
 }
@@ -339,6 +341,12 @@ func (s *Scheduler) SetGroup(now int64, t *Task, g *TaskGroup) {
 		return
 	}
 	rq := &s.rqs[t.cpu]
+	if t.limbo {
+		s.takeFromLimbo(t)
+		s.changeQueue(t, g, true)
+		s.rejoin(t)
+		return
+	}
 	queued, running := t.queued, rq.curr == t
 	if queued {
 		s.deactivateTask(rq, t, 0)
@@ -355,6 +363,7 @@ func (s *Scheduler) SetGroup(now int64, t *Task, g *TaskGroup) {
 	if running {
 		rq.curr, rq.arrivedAt = t, now
 		s.setNextUp(&t.se)
+		s.joined(t)
 		s.refreshIdle(rq)
 		s.resched(rq)
 	}

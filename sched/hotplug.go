@@ -29,6 +29,7 @@ func (s *Scheduler) Offline(now int64, cpu int) error {
 	s.setNow(now)
 	rq := &s.rqs[cpu]
 	s.setOnline(cpu, false)
+	s.freeLimited(rq)
 	s.evacuate(rq)
 	s.nohzExit(rq)
 	rq.nohz.flags, rq.needResched, rq.activeBalance = 0, false, false
@@ -49,6 +50,7 @@ func (s *Scheduler) Online(now int64, cpu int) error {
 	}
 	s.setNow(now)
 	s.setOnline(cpu, true)
+	s.limitQueues(&s.rqs[cpu])
 	s.rebuildDomains()
 	s.rqs[cpu].nextBalance = s.jiffies
 	s.refreshIdle(&s.rqs[cpu])

@@ -15,7 +15,7 @@ func (s *Scheduler) CheckInvariants() error {
 			return fmt.Errorf("CPU %d: %w", cpu, err)
 		}
 	}
-	return nil
+	return s.checkPools()
 }
 
 func (s *Scheduler) checkRunqueue(rq *runqueue) error {
@@ -45,6 +45,9 @@ func (s *Scheduler) checkRunqueue(rq *runqueue) error {
 	if err := rq.checkRunning(); err != nil {
 		return err
 	}
+	if err := s.checkThrottled(rq); err != nil {
+		return err
+	}
 	if err := s.checkOverloadMask(rq); err != nil {
 		return err
 	}
@@ -57,7 +60,9 @@ func (s *Scheduler) checkRunqueue(rq *runqueue) error {
 func (s *Scheduler) checkTaskList(rq *runqueue) error {
 	n, delayed, estimate := int32(0), int32(0), int64(0)
 	for t := rq.lruHead; t != nil; t = t.lruNext {
-		n++
+		if !t.hidden() {
+			n++
+		}
 		if t.delayed {
 			delayed++
 		} else {
@@ -145,7 +150,7 @@ func (q *cfsRQ) checkLinks() error {
 	}
 	a := &q.avg
 	switch {
-	case q.se != nil && q.se.onRQ != (q.nr > 0):
+	case q.se != nil && q.se.onRQ != (q.nr > 0 && !(q.throttled && q.isThrottled())):
 		return fmt.Errorf("%d entities queued, but queued=%v of the group's entity", q.nr, q.se.onRQ)
 	case q.curr != nil && q.se != nil && q.parent.curr != q.se:
 		return fmt.Errorf("an entity is current below a group that is not")
@@ -238,6 +243,7 @@ func (c *countedQueue) add(s *Scheduler, se *Entity) {
 		c.idleNr++
 	}
 	switch {
+	case !se.isTask() && se.my.throttled: // about to leave: not counted any more
 	case se.isTask():
 		c.h++
 		if se.task.policy == PolicyIdle {
@@ -266,7 +272,7 @@ func (s *Scheduler) IdleBesideWaiting() int {
 			continue
 		}
 		for t := rq.lruHead; t != nil && waiting < idle; t = t.lruNext {
-			if t != rq.curr && t.allowed.Intersects(s.idle) {
+			if t != rq.curr && !s.throttledHierarchy(t.se.cfs) && t.allowed.Intersects(s.idle) {
 				waiting++
 			}
 		}

@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,6 +18,15 @@ const (
 // requests is a driver that only takes note.
 type requests struct {
 	wakeIPI, nohzKick, stopper, softirq []bool
+	unthrottle, work                    []bool
+	timers                              []armedTimer // in the order of arming
+}
+
+// armedTimer is a timer of bandwidth control on its CPU.
+type armedTimer struct {
+	cpu int
+	at  int64
+	*Timer
 }
 
 func (r *requests) Resched(int)            {}
@@ -24,6 +34,27 @@ func (r *requests) WakeIPI(cpu int)        { r.wakeIPI[cpu] = true }
 func (r *requests) NohzKick(cpu int)       { r.nohzKick[cpu] = true }
 func (r *requests) StopperKick(cpu int)    { r.stopper[cpu] = true }
 func (r *requests) BalanceSoftirq(cpu int) { r.softirq[cpu] = true }
+func (r *requests) UnthrottleIPI(cpu int)  { r.unthrottle[cpu] = true }
+func (r *requests) ThrottleWork(cpu int)   { r.work[cpu] = true }
+func (r *requests) ArmTimer(cpu int, at int64, t *Timer) {
+	r.timers = append(r.timers, armedTimer{cpu, at, t})
+}
+
+// takeDue returns the earliest timer that is due, and forgets it.
+func (r *requests) takeDue(now int64) (armedTimer, bool) {
+	due := -1
+	for i, t := range r.timers {
+		if t.at <= now && (due < 0 || t.at < r.timers[due].at) {
+			due = i
+		}
+	}
+	if due < 0 {
+		return armedTimer{}, false
+	}
+	t := r.timers[due]
+	r.timers = slices.Delete(r.timers, due, due+1)
+	return t, true
+}
 
 // take returns a request and forgets it.
 func take(flag *bool) bool {
@@ -75,7 +106,11 @@ func newLab(t testing.TB, m *machine.Machine, kernel string, settings ...string)
 }
 
 func newRequests(n int) requests {
-	return requests{make([]bool, n), make([]bool, n), make([]bool, n), make([]bool, n)}
+	flags := func() []bool { return make([]bool, n) }
+	return requests{
+		wakeIPI: flags(), nohzKick: flags(), stopper: flags(), softirq: flags(),
+		unthrottle: flags(), work: flags(),
+	}
 }
 
 func applySetting(cfg *Config, set string) error {
@@ -132,6 +167,9 @@ func (l *lab) advance(d int64) {
 
 func (l *lab) nextEvent() int64 {
 	next := l.nextTick()
+	for _, t := range l.asked.timers {
+		next = min(next, t.at)
+	}
 	for _, j := range l.jobs {
 		switch {
 		case j.wakeAt != 0:
@@ -164,6 +202,9 @@ func (l *lab) handleEvents() {
 			j.wakes++
 			l.Wake(l.clock, j.CPU(), j.Task, false)
 		}
+	}
+	for t, due := l.asked.takeDue(l.clock); due; t, due = l.asked.takeDue(l.clock) {
+		l.ExpireTimer(l.clock, t.cpu, t.Timer)
 	}
 	l.settle()
 	if l.isTick() {
@@ -210,6 +251,10 @@ func (l *lab) serve(cpu int) bool {
 		l.NohzBalance(l.clock, cpu)
 	case take(&l.asked.stopper[cpu]):
 		l.ActiveBalance(l.clock, cpu)
+	case take(&l.asked.unthrottle[cpu]):
+		l.HandleUnthrottle(l.clock, cpu)
+	case take(&l.asked.work[cpu]):
+		l.ThrottleCurrent(l.clock, cpu)
 	case l.NeedResched(cpu):
 		l.switchCPU(cpu, false)
 	default:

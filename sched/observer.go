@@ -37,6 +37,10 @@ type Observer interface {
 	// OverloadChanged: cpu enters or leaves its cache's mask of overloaded CPUs
 	// (the patches of 2022).
 	OverloadChanged(cpu int, overloaded bool)
+	// Throttled and Unthrottled: the group's queue on cpu is about to be throttled,
+	// or set free.
+	Throttled(g *TaskGroup, cpu int)
+	Unthrottled(g *TaskGroup, cpu int)
 	// IdleCostChanged: the bound of cpu's average idle time is now twice ns.
 	IdleCostChanged(cpu int, ns int64)
 }

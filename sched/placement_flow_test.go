@@ -8,11 +8,14 @@ type flowDriver struct {
 	wakeLists, resched []int
 }
 
-func (d *flowDriver) Resched(cpu int)      { d.resched = append(d.resched, cpu) }
-func (d *flowDriver) WakeIPI(cpu int)      { d.wakeLists = append(d.wakeLists, cpu) }
-func (*flowDriver) NohzKick(int)           {}
-func (*flowDriver) StopperKick(int)        {}
-func (*flowDriver) BalanceSoftirq(cpu int) {}
+func (d *flowDriver) Resched(cpu int)           { d.resched = append(d.resched, cpu) }
+func (d *flowDriver) WakeIPI(cpu int)           { d.wakeLists = append(d.wakeLists, cpu) }
+func (*flowDriver) NohzKick(int)                {}
+func (*flowDriver) ArmTimer(int, int64, *Timer) {}
+func (*flowDriver) UnthrottleIPI(int)           {}
+func (*flowDriver) ThrottleWork(int)            {}
+func (*flowDriver) StopperKick(int)             {}
+func (*flowDriver) BalanceSoftirq(cpu int)      {}
 
 func (d *flowDriver) settle(s *Scheduler, now int64) {
 	for len(d.wakeLists)+len(d.resched) > 0 {

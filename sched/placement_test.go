@@ -41,11 +41,14 @@ func (tp topo) build() *machine.Machine {
 
 type nullDriver struct{}
 
-func (nullDriver) Resched(int)        {}
-func (nullDriver) WakeIPI(int)        {}
-func (nullDriver) NohzKick(int)       {}
-func (nullDriver) StopperKick(int)    {}
-func (nullDriver) BalanceSoftirq(int) {}
+func (nullDriver) Resched(int)                 {}
+func (nullDriver) WakeIPI(int)                 {}
+func (nullDriver) NohzKick(int)                {}
+func (nullDriver) ArmTimer(int, int64, *Timer) {}
+func (nullDriver) UnthrottleIPI(int)           {}
+func (nullDriver) ThrottleWork(int)            {}
+func (nullDriver) StopperKick(int)             {}
+func (nullDriver) BalanceSoftirq(int)          {}
 
 func newPlacementLab(t testing.TB, kernel string, tp topo, features ...string) *placementLab {
 	t.Helper()

@@ -29,6 +29,8 @@ type Profile struct {
 	SlowPath slowPathRules // idlest.go, mechanisms.md 7
 	Balance  balanceRules  // balance.go, newidle.go, nohz.go, mechanisms.md 9
 
+	Bandwidth bandwidthRules // bandwidth.go, mechanisms.md 4
+
 	// GroupIdle: cpu.idle exists, and with it idle-classed entities (v5.15).
 	GroupIdle bool
 	// ThrottlesTasks: a group out of quota loses its tasks one by one, each at
@@ -109,10 +111,11 @@ var (
 	defaults38 = features38 &^ Features(NextBuddy, LBMin, HRTick, DoubleTick, ForceSDOverlap)
 )
 
-// features2011 are our model of what was proposed on top of v3.2, features2013
-// the reconstruction of what was proposed on top of v3.8.
+// features2011 are what was proposed on top of v3.2, in part our model or a
+// reconstruction (caveat.go), features2013 the reconstruction of what was
+// proposed on top of v3.8.
 var (
-	features2011 = nohzFixes.With(NohzIdleFix)
+	features2011 = nohzFixes.With(NohzIdleFix) | bandwidthPatches
 	features2013 = balanceMapVersions | Features(SBMWakeAffine, SBMWakeBalance)
 )
 
@@ -124,7 +127,7 @@ var v32 = Profile{
 	Inert:    inert38,
 	Borrowed: Features(AttachAgeLoad),
 	Tunables: tunables414,
-	Topology: topology32, Wake: wake32, SlowPath: slowPath38, Balance: balance32,
+	Topology: topology32, Wake: wake32, SlowPath: slowPath38, Balance: balance32, Bandwidth: bandwidth32,
 	RunnableLoad: true, WeightLoad: true, WindowShares: true, PickDropsBuddies: true,
 }
 
@@ -136,18 +139,18 @@ var v38 = Profile{
 	Inert:    inert38,
 	Borrowed: Features(AttachAgeLoad),
 	Tunables: tunables414,
-	Topology: topology38, Wake: wake38, SlowPath: slowPath38, Balance: balance38,
+	Topology: topology38, Wake: wake38, SlowPath: slowPath38, Balance: balance38, Bandwidth: bandwidth38,
 	RunnableLoad: true, WeightLoad: true, PickDropsBuddies: true,
 }
 
 var v414 = Profile{
 	Name:     "v4.14",
 	Summary:  "wake_affine with WA_IDLE, WA_WEIGHT and WA_BIAS (October 2017)",
-	Known:    features414,
+	Known:    features414.With(BandwidthExpiry),
 	Defaults: features414 &^ offByDefault,
 	Inert:    inert414,
 	Tunables: tunables414,
-	Topology: topology414, Wake: wake414, SlowPath: slowPath414, Balance: balance414,
+	Topology: topology414, Wake: wake414, SlowPath: slowPath414, Balance: balance414, Bandwidth: bandwidth414,
 	RunnableLoad: true, PickDropsBuddies: true,
 }
 
@@ -160,7 +163,7 @@ var v414numa = Profile{
 	Defaults: features414 &^ Features(WAIdle, WAWeight, WABias) &^ offByDefault,
 	Inert:    inert414,
 	Tunables: tunables414,
-	Topology: topology414, Wake: wake414numa, SlowPath: slowPath414, Balance: balance414,
+	Topology: topology414, Wake: wake414numa, SlowPath: slowPath414, Balance: balance414, Bandwidth: bandwidth414,
 	RunnableLoad: true, PickDropsBuddies: true,
 }
 
@@ -172,7 +175,7 @@ var v510 = Profile{
 	Inert:    inert510,
 	Tunables: tunables414,
 	UtilEst:  utilEst510,
-	Topology: topology510, Wake: wake510, SlowPath: slowPath510, Balance: balance510,
+	Topology: topology510, Wake: wake510, SlowPath: slowPath510, Balance: balance510, Bandwidth: bandwidth510,
 	PickDropsBuddies: true,
 }
 
@@ -186,7 +189,7 @@ var v517 = Profile{
 	Inert:    inert517,
 	Tunables: tunables517,
 	UtilEst:  utilEst510,
-	Topology: topology517, Wake: wake517, SlowPath: slowPath517, Balance: balance517,
+	Topology: topology517, Wake: wake517, SlowPath: slowPath517, Balance: balance517, Bandwidth: bandwidth517,
 	GroupIdle: true,
 }
 
@@ -202,7 +205,7 @@ var v517tip = Profile{
 	Inert:    inert517,
 	Tunables: tunables517,
 	UtilEst:  utilEst510,
-	Topology: topology517tip, Wake: wake517, SlowPath: slowPath517tip, Balance: balance517tip,
+	Topology: topology517tip, Wake: wake517, SlowPath: slowPath517tip, Balance: balance517tip, Bandwidth: bandwidth517,
 	GroupIdle: true,
 }
 
@@ -217,7 +220,7 @@ var v61 = Profile{
 	Inert:    inert517,
 	Tunables: tunables517,
 	UtilEst:  utilEst510,
-	Topology: topology61, Wake: wake61, SlowPath: slowPath61, Balance: balance61,
+	Topology: topology61, Wake: wake61, SlowPath: slowPath61, Balance: balance61, Bandwidth: bandwidth517,
 	GroupIdle: true, DecaysIdleLag: true,
 }
 
@@ -244,7 +247,7 @@ var v612 = Profile{
 	Inert:    inert612,
 	Borrowed: timeOf517,
 	Tunables: tunables612,
-	Topology: topology612, Wake: wake612, SlowPath: slowPath61, Balance: balance612,
+	Topology: topology612, Wake: wake612, SlowPath: slowPath61, Balance: balance612, Bandwidth: bandwidth612,
 	GroupIdle: true, UtilEst: utilEst612, PlainForkUtil: true, SlowPublishing: true, DecaysIdleLag: true,
 	KeepsEmptyWeight: true,
 }
@@ -263,7 +266,7 @@ var v72 = Profile{
 	Inert:    inert72,
 	Borrowed: timeOf517,
 	Tunables: tunables612,
-	Topology: topology72, Wake: wake72, SlowPath: slowPath72, Balance: balance72,
+	Topology: topology72, Wake: wake72, SlowPath: slowPath72, Balance: balance72, Bandwidth: bandwidth612,
 	GroupIdle: true, UtilEst: utilEst72, PlainForkUtil: true, SlowPublishing: true, DecaysIdleLag: true,
 	KeepsEmptyWeight: true, PreferredLLC: true, ThrottlesTasks: true,
 }

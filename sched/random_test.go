@@ -25,6 +25,9 @@ type chaos struct {
 func newChaos(t *rapid.T) *chaos {
 	m := randomMachine(t)
 	p := Profiles()[rapid.IntRange(0, len(Profiles())-1).Draw(t, "kernel")]
+	if rapid.Bool().Draw(t, "other bandwidth rules") {
+		p = randomBandwidth(t, p)
+	}
 	cfg := NewConfig(m, p)
 	for _, name := range p.Known.Names() {
 		if rapid.IntRange(0, 4).Draw(t, name) == 0 {
@@ -159,7 +162,7 @@ func (c *chaos) setAffinity(t *rapid.T) {
 	if !c.SetAffinity(task, mask) {
 		return
 	}
-	if c.Current(task.CPU()) == task {
+	if c.Current(task.CPU()) == task && task.queued {
 		c.MigrateRunning(c.clock, task.CPU(), mask.First())
 	} else {
 		c.MigrateQueued(c.clock, task, mask.First())
@@ -219,6 +222,7 @@ func (c *chaos) serve(t *rapid.T) {
 	if take(&c.asked.stopper[cpu]) {
 		c.ActiveBalance(c.clock, cpu)
 	}
+	c.serveBandwidth(cpu)
 }
 
 func (c *chaos) pass(t *rapid.T) {
@@ -265,10 +269,12 @@ func (c *chaos) actions() map[string]func(*rapid.T) {
 		"yield":     func(t *rapid.T) { c.Yield(c.clock, c.cpu(t)) },
 		"migrate":   func(t *rapid.T) { c.MigrateRunning(c.clock, c.cpu(t), c.cpu(t)) },
 		"affinity":  c.setAffinity,
-		"set group": func(t *rapid.T) { c.SetGroup(c.clock, c.some(t, func(*Task) bool { return true }), c.group(t)) },
+		"set group": c.setGroup,
 		"idle":      c.setIdle,
 		"weight":    c.setWeight,
 		"plug":      c.plug,
+		"limit":     c.setLimit,
+		"timer":     c.expireTimer,
 		"":          c.check,
 	}
 }
@@ -294,10 +300,10 @@ func (c *chaos) check(t *rapid.T) {
 func (c *chaos) checkNobodyLost(t *rapid.T) {
 	queued := int32(0)
 	for _, task := range c.tasks {
-		if awake := c.awake[task]; (task.queued || task.pending) != awake || (task.queued && task.pending) {
+		if awake := c.awake[task]; (task.queued || task.pending || task.limbo) != awake || (task.queued && task.pending) {
 			t.Fatalf("task %d: awake %v, queued %v, pending %v", task.ID, awake, task.queued, task.pending)
 		}
-		if task.queued {
+		if task.queued && !task.hidden() {
 			queued++
 		}
 		if c.awake[task] && !c.online.Has(task.CPU()) {

@@ -33,7 +33,7 @@ type cfsRQ struct {
 	publishedAt  int64 // ns of its last change
 	propagate    bool
 	propSum      int64 // runnable sum to hand to the parent
-	throttled    bool
+	throttled    bool  // hidden from the levels above
 	marked       bool  // throttled, but its tasks leave one by one; only while a recording is followed
 	throttledCnt int32 // throttled ancestors, itself included
 	frozen       bool  // the averages stand still
@@ -44,6 +44,9 @@ type cfsRQ struct {
 
 	hLoad      int64
 	hLoadJiffy int64
+
+	bandwidth *queueBandwidth // nil: the group has never had a limit
+	limbo     *Task           // tasks that wait for their group's runtime, the latest first (bandwidthtask.go)
 }
 
 // runnable is Hr: the tasks below that want to run.
@@ -70,8 +73,9 @@ type runqueue struct {
 	cfs  cfsRQ
 	leaf []*cfsRQ // queues with load to decay, children before parents; the root last
 
-	wakeHead, wakeTail *Task // remote wakeups waiting for this CPU
-	lruHead, lruTail   *Task // migratable tasks, most recently picked first
+	wakeHead, wakeTail *Task    // remote wakeups waiting for this CPU
+	comingBack         []*cfsRQ // queues that this CPU should unthrottle
+	lruHead, lruTail   *Task    // migratable tasks, most recently picked first
 
 	// Idle history (mechanisms.md 6.1), nanoseconds and jiffies.
 	idleStamp          int64

@@ -26,6 +26,9 @@ func (s *Scheduler) Schedule(now int64, cpu int, block bool) *Task {
 		}
 	}
 	rq.curr = next
+	if s.hooked && s.profile.ThrottlesTasks && next != nil && next != prev {
+		s.armIfThrottled(next)
+	}
 	if block && prev != nil && prev.exiting {
 		s.removeEntityLoad(&prev.se) // dead: it will not come back for its load
 		prev.se.avg.last = neverUpdated
@@ -53,6 +56,9 @@ func (s *Scheduler) Schedule(now int64, cpu int, block bool) *Task {
 
 // pickNext chooses the next task and moves the queues from prev to it.
 func (s *Scheduler) pickNext(rq *runqueue, prev *Task) *Task {
+	if s.hooked && !s.bandwidth.throttlesAtPick {
+		return s.pickAfterPut(rq, prev)
+	}
 	if rq.cfs.nr == 0 {
 		if pulled := s.newidleBalance(rq); pulled <= 0 || rq.cfs.nr == 0 {
 			if s.variants.overload != nil {
@@ -74,6 +80,9 @@ func (s *Scheduler) pickNext(rq *runqueue, prev *Task) *Task {
 			} else {
 				curr = nil
 			}
+			if s.hooked && !s.profile.ThrottlesTasks && s.checkRuntime(cfs) {
+				return s.pickAnew(rq, prev)
+			}
 		}
 		se = s.pickEntity(cfs, curr)
 		cfs = se.my
@@ -90,6 +99,40 @@ func (s *Scheduler) pickNext(rq *runqueue, prev *Task) *Task {
 		rq.moveLRUFront(next)
 	}
 	return next
+}
+
+// pickAnew chooses again after a queue of the running task was throttled on the
+// way: that task is put back first.
+func (s *Scheduler) pickAnew(rq *runqueue, prev *Task) *Task {
+	if rq.cfs.nr > 0 && prev != nil {
+		s.putUp(&prev.se)
+		prev = nil
+	}
+	return s.pickNext(rq, prev)
+}
+
+// pickAfterPut is the order of kernels before v3.15: a CPU that runs dry looks
+// for work first, then the running task is put back, and only that throttles
+// its queues. A CPU that runs dry by it does not look (mechanisms.md 4.9).
+func (s *Scheduler) pickAfterPut(rq *runqueue, prev *Task) *Task {
+	if rq.nr == 0 {
+		s.newidleBalance(rq)
+	}
+	if prev != nil {
+		s.putUp(&prev.se)
+	}
+	if rq.cfs.nr == 0 {
+		return nil
+	}
+	var se *Entity
+	for cfs := &rq.cfs; cfs != nil; cfs = se.my {
+		se = s.pickEntity(cfs, nil)
+	}
+	s.setNextUp(se)
+	if !s.profile.Balance.detach.fromFront {
+		rq.moveLRUFront(se.task)
+	}
+	return se.task
 }
 
 // switchEntities puts prev's entities and sets next's, leaving alone the
@@ -163,7 +206,7 @@ func (s *Scheduler) Yield(now int64, cpu int) {
 	if curr.policy != PolicyBatch {
 		s.updateCurr(curr.se.cfs)
 	}
-	for se := &curr.se; se != nil; se = se.parent {
+	for se := &curr.se; se != nil && se.onRQ; se = se.parent { // a throttled group's entity is off its queue
 		se.cfs.skip = se
 	}
 }

@@ -56,6 +56,7 @@ type Scheduler struct {
 	keepsLag      bool     // virtual times are EEVDF's: see lag.go
 
 	now        int64 // ns
+	hooked     bool  // bandwidth control is asked at every turn (bandwidth.go)
 	jiffies    int64
 	jiffyEnd   int64 // ns at which jiffies must be recomputed
 	jiffyPhase int64 // ns, when the first jiffy after time 0 began; 0 in a simulation
@@ -75,6 +76,9 @@ type Scheduler struct {
 	lb       balanceState
 	llcs     *llcPreferences // nil: no preferred caches
 	variants patchVariants
+
+	bandwidth     bandwidthRules
+	limitedGroups int // groups with a limit
 
 	work     Work
 	charged  int64 // cost of the work that TakeCost has returned
@@ -108,6 +112,7 @@ func New(cfg Config, driver Driver) (*Scheduler, error) {
 	if err := s.chooseVariants(); err != nil {
 		return nil, err
 	}
+	s.initBandwidth()
 	s.buildCores()
 	s.buildDomains()
 	s.initPlacement()

@@ -34,6 +34,7 @@ type Task struct {
 	exiting bool
 	pending bool // on a CPU's wake list, not yet queued
 	moving  bool // between two CPUs by the balancer: its load goes along
+	limbo   bool // off its queue until its group has runtime again (bandwidthtask.go)
 	delayed bool // has gone to sleep but stays queued for now (delayed.go)
 
 	group *TaskGroup
@@ -61,6 +62,7 @@ type Task struct {
 	wakeNext         *Task
 	wakeSync         bool // flag of the pending wakeup
 	wakeMigrated     bool
+	limboNext        *Task // the next one in limbo
 }
 
 // TaskSpec says what a new task is.

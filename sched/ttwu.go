@@ -14,7 +14,7 @@ func (s *Scheduler) Wake(now int64, here int, t *Task, sync bool) int {
 	if t.delayed {
 		return s.wakeInPlace(t)
 	}
-	if t.queued || t.pending {
+	if t.queued || t.pending || t.limbo {
 		return int(t.cpu)
 	}
 	prev := int(t.cpu)
@@ -266,6 +266,7 @@ func (s *Scheduler) deactivateTask(rq *runqueue, t *Task, flags enqueueFlag) {
 		s.dequeueEntity(cfs, se, flags)
 		idle = cfs.count(-1, idle, t)
 		if cfs.throttled {
+			s.throttleEmptied(cfs)
 			visible = false
 			break
 		}
@@ -336,7 +337,7 @@ func (s *Scheduler) setTaskCPU(t *Task, cpu int) {
 func (s *Scheduler) SetAffinity(t *Task, allowed machine.CPUMask) (misplaced bool) {
 	t.allowed = allowed
 	t.nAllowed = int32(allowed.Count())
-	return (t.queued || t.pending) && !allowed.Has(int(t.cpu))
+	return (t.queued || t.pending || t.limbo) && !allowed.Has(int(t.cpu))
 }
 
 // MigrateRunning takes the running task of cpu to another CPU, as the
@@ -362,6 +363,13 @@ func (s *Scheduler) MigrateQueued(now int64, t *Task, to int) {
 		s.HandleWakeList(now, int(t.cpu))
 	}
 	rq := &s.rqs[t.cpu]
+	if t.limbo {
+		s.takeFromLimbo(t)
+		s.setTaskCPU(t, to)
+		t.se.vruntime += t.se.cfs.minVruntime
+		s.rejoin(t)
+		return
+	}
 	if !t.queued || rq.curr == t || int(t.cpu) == to {
 		return
 	}

@@ -22,6 +22,7 @@ type Tunables struct {
 	NrLatency          int64 // latency / min_granularity, rounded up
 	ChildRunsFirst     int64 // sched_child_runs_first, 0 or 1
 	Nohz               int64 // the boot option nohz=: 1 on, 0 off: idle CPUs keep their tick
+	BandwidthSliceUS   int64 // cfs_bandwidth_slice_us, in us
 }
 
 type tunableField struct {
@@ -52,6 +53,7 @@ var (
 
 var tunableFields = []tunableField{
 	{"base_slice_ns", 100_000, 1_000_000_000, func(t *Tunables) *int64 { return &t.MinGranularity }},
+	{"cfs_bandwidth_slice_us", 1, 1_000_000, func(t *Tunables) *int64 { return &t.BandwidthSliceUS }},
 	{"child_runs_first", 0, 1, func(t *Tunables) *int64 { return &t.ChildRunsFirst }},
 	{"idle_min_granularity_ns", 100_000, 1_000_000_000, func(t *Tunables) *int64 { return &t.IdleMinGranularity }},
 	{"latency_ns", 100_000, 1_000_000_000, func(t *Tunables) *int64 { return &t.Latency }},
@@ -64,7 +66,6 @@ var tunableFields = []tunableField{
 	// Of other scheduling classes, of mechanisms that are not modelled, or about
 	// reporting. tunable_scaling is applied already: see Tunables.
 	{"autogroup_enabled", 0, 1, nil},
-	{"cfs_bandwidth_slice_us", 1, math.MaxInt64, nil},
 	{"deadline_period_max_us", 0, math.MaxInt64, nil},
 	{"deadline_period_min_us", 0, math.MaxInt64, nil},
 	{"energy_aware", 0, 1, nil},
@@ -92,6 +93,7 @@ func (r *tunableRules) defaults(n int) Tunables {
 		NrMigrate:          32,
 		NrLatency:          8,
 		Nohz:               1,
+		BandwidthSliceUS:   5000,
 	}
 }
 

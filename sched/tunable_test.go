@@ -45,7 +45,7 @@ func TestSettingsThatCannotBe(t *testing.T) {
 	for _, c := range []struct{ kernel, set, want string }{
 		{"v5.17", "latency_ns=1", "between 100000 and 1000000000, not 1"},
 		{"v5.17", "migration_cost_ns=-2", "between -1"},
-		{"v5.17", "nonsense=1", "it has child_runs_first"},
+		{"v5.17", "nonsense=1", "it has cfs_bandwidth_slice_us, child_runs_first"},
 		{"v5.10", "idle_min_granularity_ns=1000000", "kernel v5.10 has no tunable"},
 		{"v5.17", "SIS_UTIL", "kernel v5.17 has no scheduler feature"},
 		{"v5.17", "NO_NO_WA_IDLE", "no scheduler feature"},

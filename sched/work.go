@@ -16,6 +16,11 @@ type Work struct {
 	BlockedUpdates  int64 // queues whose blocked averages were decayed
 	SharedLineWrite int64 // writes to a cache line shared by an LLC (has_idle_cores, nr_busy_cpus, masks)
 
+	// Bandwidth control (bandwidth.go).
+	BandwidthChecks int64 // hooks that asked whether a queue has a limit
+	PoolLocks       int64 // times a pool's lock and its line were taken
+	ThrottleSteps   int64 // queues touched on the way up and down a throttled hierarchy
+
 	// What only the patches of 2022 do (sisfilter.go, siscore.go, schedidle.go).
 	MaskUpdates       int64 // a CPU's bit in its cache's mask changed
 	MaskLookups       int64 // a search or a pull consulted a mask
@@ -38,6 +43,9 @@ func (w *Work) add(o *Work) {
 	w.RemoteLocks += o.RemoteLocks
 	w.BlockedUpdates += o.BlockedUpdates
 	w.SharedLineWrite += o.SharedLineWrite
+	w.BandwidthChecks += o.BandwidthChecks
+	w.PoolLocks += o.PoolLocks
+	w.ThrottleSteps += o.ThrottleSteps
 }
 
 // Prices gives the nanoseconds of one unit of each kind of [Work].
@@ -45,6 +53,7 @@ type Prices struct {
 	Search, Probe, SiblingProbe, DomainStep, AffineCheck int64
 	GroupCPU, TaskExamined, TaskMoved, RemoteLock        int64
 	BlockedUpdate, SharedLineWrite                       int64
+	BandwidthCheck, PoolLock, ThrottleStep               int64
 
 	MaskUpdate, MaskLookup, MaskFetch, MaskFetchRemote, PullProbe int64
 
@@ -58,7 +67,14 @@ func (p *Prices) Cost(w *Work) int64 {
 		p.GroupCPU*w.GroupCPUs + p.TaskExamined*w.TasksExamined +
 		p.TaskMoved*w.TasksMoved + p.RemoteLock*w.RemoteLocks +
 		p.BlockedUpdate*w.BlockedUpdates + p.SharedLineWrite*w.SharedLineWrite +
-		p.patchCost(w)
+		p.bandwidthCost(w) + p.patchCost(w)
+}
+
+func (p *Prices) bandwidthCost(w *Work) int64 {
+	if w.BandwidthChecks|w.PoolLocks == 0 {
+		return 0 // no group has a limit
+	}
+	return p.BandwidthCheck*w.BandwidthChecks + p.PoolLock*w.PoolLocks + p.ThrottleStep*w.ThrottleSteps
 }
 
 func (p *Prices) patchCost(w *Work) int64 {
@@ -73,6 +89,7 @@ func DefaultPrices() Prices {
 		Search: 40, Probe: 40, SiblingProbe: 15, DomainStep: 25, AffineCheck: 100,
 		GroupCPU: 60, TaskExamined: 40, TaskMoved: 600, RemoteLock: 80,
 		BlockedUpdate: 30, SharedLineWrite: 150,
+		BandwidthCheck: 2, PoolLock: 150, ThrottleStep: 60,
 		MaskUpdate: 150, MaskLookup: 5, MaskFetch: 75, MaskFetchRemote: 250, PullProbe: 40,
 		MapLookup: 5,
 	}

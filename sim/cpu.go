@@ -27,6 +27,8 @@ type cpu struct {
 	needResched      bool // the scheduler's flag, as told by the driver interface
 	nohzKick         bool
 	stopper, softirq bool
+	unthrottle       bool  // an IPI is on its way for queues that may run again
+	throttleWork     bool  // the task may be stopped at its return to user mode
 	lastTask         *task // whose working set its caches hold
 	idleReady        int64 // when the way into idle is finished
 
@@ -34,7 +36,7 @@ type cpu struct {
 	timers    []timer
 	busySince int64
 	busyNS    int64
-	_         [8]int64 // whole cache lines
+	_         [7]int64 // whole cache lines
 }
 
 // nextEvent is the time of the CPU's earliest event.

@@ -1,18 +1,25 @@
 package sim
 
-import "github.com/schedlab/schedlab/trace"
+import (
+	"github.com/schedlab/schedlab/sched"
+	"github.com/schedlab/schedlab/trace"
+)
 
 // timer wakes a task that sleeps: anywhere between soft and hard, at the
 // first timer interrupt of its CPU after soft (ipc-and-benchmarks.md 5).
+//
+// Or it is a timer of the scheduler's own, which is exact.
 type timer struct {
 	soft, hard int64
 	task       *task
+	expiry     *sched.Timer // task is nil
 }
 
 func (m *Sim) armTimer(c *cpu, t *task, sleep int64) {
 	soft := m.now + c.debt + sleep
-	c.timers = append(c.timers, timer{soft, soft + m.costs.TimerSlack, t})
-	c.timerAt = min(c.timerAt, soft+m.costs.TimerSlack)
+	hard := m.turnOf(c, soft+m.costs.TimerSlack)
+	c.timers = append(c.timers, timer{soft: soft, hard: hard, task: t})
+	c.timerAt = min(c.timerAt, hard)
 }
 
 // step handles everything that is due on CPU c, in the order of
@@ -42,6 +49,8 @@ func (m *Sim) step(c *cpu) {
 	}
 	if c.task != nil && c.end <= now {
 		m.finishInstruction(c)
+	} else if c.throttleWork && c.task != nil && c.task.runsOwnCode() && m.throttleCurrent(c) {
+		m.reschedule(c, false)
 	} else if c.needResched && (c.task == nil || m.preemptible(c.task)) {
 		m.reschedule(c, false)
 	} else {
@@ -60,6 +69,9 @@ func (m *Sim) finishInstruction(c *cpu) {
 	t := c.task
 	c.end = never
 	blocks := m.complete(c, t)
+	if !blocks && c.throttleWork {
+		m.throttleCurrent(c)
+	}
 	if blocks || c.needResched {
 		m.reschedule(c, blocks)
 		return
@@ -77,6 +89,10 @@ func (m *Sim) fireTimers(c *cpu) {
 			next = min(next, tm.hard)
 			continue
 		}
+		if tm.expiry != nil {
+			m.dueTimers = append(m.dueTimers, tm.expiry)
+			continue
+		}
 		tm.task.pc++
 		m.sched.InInterrupt(true)
 		context := m.enter(trace.ContextHardIRQ)
@@ -86,6 +102,21 @@ func (m *Sim) fireTimers(c *cpu) {
 	}
 	c.timers = kept
 	c.timerAt = next
+	if len(m.dueTimers) > 0 {
+		m.expireTimers(c)
+	}
+}
+
+// expireTimers runs the scheduler's timers that are due on CPU c, in the order
+// in which they were armed, after the wakeups; they may be armed again.
+func (m *Sim) expireTimers(c *cpu) {
+	context := m.enter(trace.ContextHardIRQ)
+	for _, t := range m.dueTimers {
+		m.sched.ExpireTimer(m.now, int(c.id), t)
+		m.chargeWork(c)
+	}
+	m.dueTimers = m.dueTimers[:0]
+	m.leave(context)
 }
 
 func (m *Sim) tick(c *cpu) {
@@ -106,7 +137,7 @@ func (m *Sim) tick(c *cpu) {
 		c.softirq = false
 		m.balanceSoftirq(c)
 	}
-	c.nextTick = m.nextTickAfter(m.now)
+	c.nextTick = m.nextTickAfter(c, m.now)
 	switch {
 	case c.task != nil || c.needResched:
 	case m.sched.StopsTicks():
@@ -149,7 +180,9 @@ func (m *Sim) nohzBalance(c *cpu) {
 	m.leave(context)
 }
 
-func (m *Sim) nextTickAfter(now int64) int64 { return m.tickTime(m.jiffies(now) + 1) }
+func (m *Sim) nextTickAfter(c *cpu, now int64) int64 {
+	return m.turnOf(c, m.tickTime(m.jiffies(now)+1))
+}
 
 // jiffies counts the ticks up to now.
 func (m *Sim) jiffies(now int64) int64 { return now * m.hz / 1_000_000_000 }
@@ -164,6 +197,12 @@ func (m *Sim) receiveIPI(c *cpu) {
 	if m.sched.WakeListPending(int(c.id)) {
 		context := m.enter(trace.ContextHardIRQ)
 		m.sched.HandleWakeList(m.now, int(c.id))
+		m.leave(context)
+	}
+	if c.unthrottle {
+		c.unthrottle = false
+		context := m.enter(trace.ContextHardIRQ)
+		m.sched.HandleUnthrottle(m.now, int(c.id))
 		m.leave(context)
 	}
 	if c.nohzKick {
@@ -200,6 +239,7 @@ func (m *Sim) kick(target *cpu) {
 	} else {
 		at = m.sendIPI()
 	}
+	at = m.turnOf(target, at)
 	if at < target.ipiAt {
 		target.ipiAt = at
 		m.requeue(target)
@@ -250,5 +290,20 @@ func (d driver) StopperKick(cpu int) {
 	d.cpus[cpu].stopper = true
 	d.kick(&d.cpus[cpu])
 }
+
+func (d driver) ArmTimer(cpu int, at int64, t *sched.Timer) {
+	c := &d.cpus[cpu]
+	at = d.turnOf(c, at)
+	c.timers = append(c.timers, timer{soft: at, hard: at, expiry: t})
+	c.timerAt = min(c.timerAt, at)
+	d.requeue(c)
+}
+
+func (d driver) UnthrottleIPI(cpu int) {
+	d.cpus[cpu].unthrottle = true
+	d.kick(&d.cpus[cpu])
+}
+
+func (d driver) ThrottleWork(cpu int) { d.cpus[cpu].throttleWork = true }
 
 func (d driver) BalanceSoftirq(cpu int) { d.cpus[cpu].softirq = true }

@@ -370,6 +370,20 @@ func (r *recorder) born(cpu int, parent, child *sched.Task) {
 	}
 }
 
+// Throttled implements [sched.Observer].
+func (r *recorder) Throttled(g *sched.TaskGroup, cpu int) { r.queue(trace.KindThrottle, g, cpu) }
+
+// Unthrottled implements [sched.Observer].
+func (r *recorder) Unthrottled(g *sched.TaskGroup, cpu int) { r.queue(trace.KindUnthrottle, g, cpu) }
+
+// queue records an event of a group's queue. Its address is made up: the
+// group's number and the CPU.
+func (r *recorder) queue(kind trace.Kind, g *sched.TaskGroup, cpu int) {
+	e := r.begin(kind, r.acting())
+	e.SetQueue(trace.Queue{Address: uint64(r.groupID(g))<<16 | uint64(cpu), CPU: int32(cpu)})
+	r.write(e)
+}
+
 // groupID numbers groups in the order in which they appear, from 1 for the root.
 func (r *recorder) groupID(g *sched.TaskGroup) int64 {
 	id, known := r.groups[g]

@@ -50,10 +50,15 @@ type Config struct {
 	Rules      workload.Rules
 	Scenario   *workload.Scenario
 	Cgroups    []CgroupSetting
+	Limits     []GroupLimit
 	Seed       uint64
 	// ShuffleTies breaks ties in time by a seeded order of the CPUs instead of
 	// by their number, to expose what depends on it.
 	ShuffleTies bool
+	// Turn is for comparisons with a machine that is emulated by a single thread:
+	// its CPUs get turns of so many ns, one after the other, while the clock goes
+	// on for all, and interrupts reach a CPU only in its turn (turn.go). 0: none.
+	Turn int64
 	// Check verifies the invariants of scheduler and simulator after every
 	// event; it is slow, and always on with the build tag invariants.
 	Check bool
@@ -89,10 +94,13 @@ type Sim struct {
 	weights    map[string]int64 // cpu.weight of groups that have had it set
 	out        workload.Outcome
 
+	dueTimers []*sched.Timer // scratch: see fireTimers
+
 	queueFree  []int64 // when each run-queue lock is free again
 	marks      []int64
 	recorders  []workload.Recorder
 	rules      workload.Rules
+	turn       int64
 	stretch    *stretch // nil: the whole run
 	progress   int64    // completed writes of tasks in the foreground
 	foreground int
@@ -135,7 +143,7 @@ func New(cfg Config) (*Sim, error) {
 		costs: cfg.Costs, preemption: cfg.Preemption, hz: cfg.Sched.HZ, tickMicros: 1_000_000 / cfg.Sched.HZ, check: cfg.Check || alwaysCheck,
 		limit: sc.TimeLimit, result: newResult(), rules: cfg.Rules, groups: map[string]*sched.TaskGroup{},
 		weights: map[string]int64{},
-		profile: cfg.Sched.Profile.Name,
+		profile: cfg.Sched.Profile.Name, turn: cfg.Turn,
 	}
 	if m.limit == 0 {
 		m.limit = never
@@ -150,6 +158,9 @@ func New(cfg Config) (*Sim, error) {
 	m.sched = s
 	m.acting = &m.cpus[0]
 	if err := m.buildGroups(cfg.Cgroups); err != nil {
+		return nil, err
+	}
+	if err := m.buildLimits(cfg.Limits); err != nil {
 		return nil, err
 	}
 	m.buildChannels(sc, cfg.Rules)
@@ -389,7 +400,7 @@ func (m *Sim) start() {
 			m.sched.StopTick(0, i)
 			m.beginIdle(&m.cpus[i])
 		default:
-			m.cpus[i].nextTick = m.nextTickAfter(0)
+			m.cpus[i].nextTick = m.nextTickAfter(&m.cpus[i], 0)
 			m.beginIdle(&m.cpus[i])
 			m.requeue(&m.cpus[i])
 		}

@@ -1,7 +1,5 @@
 package sim
 
-import "github.com/schedlab/schedlab/workload"
-
 // reschedule switches CPU c to the task that the scheduler picks. block says
 // that the running task goes to sleep.
 func (m *Sim) reschedule(c *cpu, block bool) {
@@ -10,6 +8,7 @@ func (m *Sim) reschedule(c *cpu, block bool) {
 		m.suspend(c, prev)
 	}
 	m.lockQueue(c, int(c.id))
+	c.throttleWork = false
 	next := m.sched.Schedule(m.now, int(c.id), block)
 	c.needResched = false
 	m.chargeWork(c)
@@ -21,7 +20,21 @@ func (m *Sim) reschedule(c *cpu, block bool) {
 	if t != prev {
 		m.switchTo(c, prev, t)
 	}
+	if c.throttleWork && t.inUserMode() && m.throttleCurrent(c) {
+		c.end = never // it has not got to its program
+		m.reschedule(c, false)
+		return
+	}
 	m.resume(c, t)
+}
+
+// throttleCurrent lets the scheduler stop the running task, which is in user
+// mode or about to return there (mechanisms-modern.md 3.2).
+func (m *Sim) throttleCurrent(c *cpu) bool {
+	c.throttleWork = false
+	stopped := m.sched.ThrottleCurrent(m.now, int(c.id))
+	m.chargeWork(c)
+	return stopped
 }
 
 // suspend saves how far the running task's instruction is.
@@ -101,16 +114,12 @@ func (m *Sim) enterIdle(c *cpu, prev *task) {
 func (m *Sim) leaveIdle(c *cpu) {
 	m.endIdle(c, false)
 	if c.nextTick == never {
-		c.nextTick = m.nextTickAfter(m.now)
+		c.nextTick = m.nextTickAfter(c, m.now)
 	}
 }
 
 // preemptible reports whether the segment may be interrupted by a reschedule:
 // user work always, kernel work only in a fully preemptible kernel.
 func (m *Sim) preemptible(t *task) bool {
-	switch t.prog[t.pc].Op {
-	case workload.OpRun, workload.OpRunRandom, workload.OpSpinWall:
-		return true
-	}
-	return m.preemption == PreemptFull
+	return t.runsOwnCode() || m.preemption == PreemptFull
 }

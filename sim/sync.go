@@ -177,6 +177,6 @@ func (m *Sim) armTicks(c *cpu, t *task, ticks int64) {
 		ticks++
 	}
 	at := m.tickTime(m.jiffies(m.now) + ticks)
-	c.timers = append(c.timers, timer{at, at, t})
+	c.timers = append(c.timers, timer{soft: at, hard: at, task: t})
 	c.timerAt = min(c.timerAt, at)
 }

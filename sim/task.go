@@ -41,6 +41,21 @@ type task struct {
 	_            int64 // whole cache lines
 }
 
+// inUserMode reports whether a task that has just got the CPU is in user mode:
+// it executes its own code or stands between two instructions.
+func (t *task) inUserMode() bool {
+	return !t.begun && !t.resumed && !t.waiting || t.runsOwnCode()
+}
+
+// runsOwnCode reports whether the task's instruction is none of the kernel's.
+func (t *task) runsOwnCode() bool {
+	switch t.prog[t.pc].Op {
+	case workload.OpRun, workload.OpRunRandom, workload.OpSpinWall:
+		return true
+	}
+	return false
+}
+
 // isThreadOf reports whether both tasks share an address space.
 func (t *task) isThreadOf(o *task) bool { return t.process == o.process }
 

@@ -1,10 +1,16 @@
 package workload
 
-// SetCgroup puts every task that names no cgroup into path.
+import "strings"
+
+// SetCgroup puts every task that names no cgroup into path, and those that name
+// one without a leading slash into that cgroup below path.
 func (s *Scenario) SetCgroup(path string) {
 	for i := range s.Tasks {
-		if s.Tasks[i].Cgroup == "" {
-			s.Tasks[i].Cgroup = path
+		switch t := &s.Tasks[i]; {
+		case t.Cgroup == "":
+			t.Cgroup = path
+		case t.Cgroup[0] != '/':
+			t.Cgroup = strings.TrimSuffix(path, "/") + "/" + t.Cgroup
 		}
 	}
 }

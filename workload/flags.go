@@ -167,6 +167,22 @@ func toInt(target *int, least, most int) func(string) error {
 	}
 }
 
+// toInts stores whole numbers in [least, most] that commas separate.
+func toInts(target *[]int, least, most int) func(string) error {
+	return func(arg string) error {
+		var numbers []int
+		for _, word := range strings.Split(arg, ",") {
+			var n int
+			if err := toInt(&n, least, most)(word); err != nil {
+				return err
+			}
+			numbers = append(numbers, n)
+		}
+		*target = numbers
+		return nil
+	}
+}
+
 // toSeconds stores a time given in seconds as nanoseconds.
 func toSeconds(target *int64) func(string) error {
 	const longest = 1e6

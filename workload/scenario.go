@@ -33,7 +33,8 @@ type TaskSpec struct {
 	Nice int
 	// Policy is the scheduling policy.
 	Policy Policy
-	// Cgroup is the path of the task's cgroup, "" or "/" for the root.
+	// Cgroup is the path of the task's cgroup, "" or "/" for the root; without a
+	// leading slash it begins at the benchmark's own ([Scenario.SetCgroup]).
 	Cgroup string
 	// Allowed are the CPUs the task may run on, nil for all.
 	Allowed []int

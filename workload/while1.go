@@ -12,6 +12,7 @@ type while1 struct {
 	time   int64
 	nice   int
 	pinned bool
+	groups []int // loops in each of the cgroups g1, g2, ...; nil: all in one
 }
 
 func newWhile1() *while1 { return &while1{time: 10e9} }
@@ -31,16 +32,25 @@ func (w *while1) options() []option {
 		{"n", "", "N", "loops (one per CPU)", toInt(&w.tasks, 1, maxChildren)},
 		{"", "time", "SECONDS", "how long they run (10)", toSeconds(&w.time)},
 		{"", "nice", "K", "nice value of all of them (0)", toInt(&w.nice, -20, 19)},
+		{"", "groups", "N,N,...", "loops in the cgroups g1, g2, ... below the benchmark's: in each, a process forks them, and each ends after its own SECONDS", toInts(&w.groups, 1, maxChildren)},
 		{"", "pin", "", "loop i runs on CPU i only, counting around", toBool(&w.pinned, true)},
 	}
 }
 
-func (w *while1) check() error { return nil }
+func (w *while1) check() error {
+	if w.groups != nil && (w.tasks != 0 || w.pinned) {
+		return fmt.Errorf("while1: --groups says how many loops there are and lets them run anywhere: leave -n and --pin out")
+	}
+	return nil
+}
 
 // Build implements [Benchmark].
 func (w *while1) Build(machine Shape) (*Scenario, error) {
 	if machine.CPUs < 1 {
 		return nil, fmt.Errorf("while1: a machine with %d CPUs runs nothing", machine.CPUs)
+	}
+	if w.groups != nil {
+		return w.buildGroups(), nil
 	}
 	s := &Scenario{
 		Programs:  []Program{{{Op: OpRun, N: spinChunk}, {Op: OpLoop, Target: 0, N: Forever}}},
@@ -59,6 +69,28 @@ func (w *while1) Build(machine Shape) (*Scenario, error) {
 		s.Tasks = append(s.Tasks, task)
 	}
 	return s, nil
+}
+
+// buildGroups has a process in each group that forks its loops and waits for
+// them; it is not a loop itself and counts as background.
+func (w *while1) buildGroups() *Scenario {
+	s := &Scenario{Programs: []Program{{{Op: OpSpinWall, N: w.time}, {Op: OpExit}}}}
+	spec := TaskSpec{Name: "while1", Nice: w.nice, Footprint: spinFootprint, StartCPU: AnyCPU}
+	for i, loops := range w.groups {
+		var leader Program
+		spec := spec
+		spec.Cgroup = fmt.Sprintf("g%d", i+1)
+		for range loops {
+			child := spec
+			child.Forked, child.Process = true, int32(len(s.Tasks)) // a process of its own
+			leader = append(leader, Instr{Op: OpFork, N: int64(len(s.Tasks))})
+			s.Tasks = append(s.Tasks, child)
+		}
+		spec.Program, spec.Background, spec.Process = int32(len(s.Programs)), true, int32(len(s.Tasks))
+		s.Programs = append(s.Programs, append(leader, Instr{Op: OpWaitChildren}, Instr{Op: OpExit}))
+		s.Tasks = append(s.Tasks, spec)
+	}
+	return s
 }
 
 // Report implements [Benchmark]. The real loop prints nothing; how fairly its

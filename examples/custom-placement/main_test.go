@@ -33,11 +33,14 @@ func TestScripts(t *testing.T) {
 // quiet is a driver that lets nothing happen.
 type quiet struct{}
 
-func (quiet) Resched(int)        {}
-func (quiet) WakeIPI(int)        {}
-func (quiet) NohzKick(int)       {}
-func (quiet) StopperKick(int)    {}
-func (quiet) BalanceSoftirq(int) {}
+func (quiet) Resched(int)                       {}
+func (quiet) WakeIPI(int)                       {}
+func (quiet) NohzKick(int)                      {}
+func (quiet) ArmTimer(int, int64, *sched.Timer) {}
+func (quiet) UnthrottleIPI(int)                 {}
+func (quiet) ThrottleWork(int)                  {}
+func (quiet) StopperKick(int)                   {}
+func (quiet) BalanceSoftirq(int)                {}
 
 // scheduler has one cache with four CPUs, on which so many tasks each run.
 func scheduler(t *testing.T, rule sched.PlacementRule, running [4]int) *sched.Scheduler {
