@@ -44,7 +44,8 @@ var presets = []Preset{
 	},
 	{
 		Name: "x86-12", Spec: "2n6c1t",
-		Source: "document 002 (2013, schedule balance map): \"12 cpu X86 server\"; two sockets of six cores without SMT are assumed, cache sizes are not known",
+		Source: "document 002 (2013, schedule balance map): \"12 cpu X86 server\"; two sockets of six cores without SMT are assumed; cache sizes of a six-core Westmere-EP, the type of that time",
+		caches: cacheSizes{l1d: 32 * kib, l1i: 32 * kib, l2: 256 * kib, llc: 12 * mib},
 	},
 }
 

@@ -86,7 +86,9 @@ type Sim struct {
 	tasks      []task
 	taskSlab   []sched.Task
 	channels   []channelState
+	channelSet *workload.Channels
 	spill      spill
+	ownCache   []int64 // bytes of the last-level cache that each CPU uses; 0: not known
 	syncs      *workload.Syncs
 	objects    []objectState
 	groups     map[string]*sched.TaskGroup
@@ -150,6 +152,7 @@ func New(cfg Config) (*Sim, error) {
 	}
 	m.pause = m.limit
 	m.spill = newSpill(cfg.Sched.Machine)
+	m.ownCache = ownCaches(cfg.Sched.Machine)
 	m.buildCPUs(cfg.Sched.Machine, tieOrder(&cfg))
 	s, err := sched.New(cfg.Sched, driver{m})
 	if err != nil {
@@ -250,6 +253,7 @@ func (m *Sim) group(path string) *sched.TaskGroup {
 
 func (m *Sim) buildChannels(sc *workload.Scenario, rules workload.Rules) {
 	set := workload.NewChannels(sc, rules)
+	m.channelSet = set
 	m.channels = make([]channelState, set.Len())
 	for i := range m.channels {
 		st := channelState{ch: set.At(int32(i)), lastCPU: -1, hold: never, lines: m.costs.LockLines, memoryLines: m.costs.PipeMemoryLines,

@@ -26,7 +26,7 @@ func (m *Sim) beginSync(c *cpu, t *task, in *workload.Instr) (cost int64, takesT
 		m.syncs.Store(in.Chan, int32(in.N))
 		return 0, false
 	case workload.OpForget:
-		m.recorders[in.Chan].Samples = workload.Histogram{}
+		m.recorders[in.Chan].Samples, m.recorders[in.Chan].Tally = workload.Histogram{}, 0
 		return 0, false
 	case workload.OpSnapshot:
 		r := &m.recorders[in.Chan]

@@ -111,6 +111,11 @@ var registry = []registration{
 		create:  func() parsable { return newSchbench() },
 	},
 	{
+		name:    "pgbench",
+		summary: "SELECTs by clients of a PostgreSQL server (-S, PostgreSQL 9.2)",
+		create:  func() parsable { return newPgbench() },
+	},
+	{
 		name:    "while1",
 		summary: "endless loops that never sleep, for a given time",
 		create:  func() parsable { return newWhile1() },

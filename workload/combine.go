@@ -25,13 +25,13 @@ func (s *Scenario) AddBackground(other *Scenario) {
 	for _, p := range other.endlessPrograms() {
 		for i := range p {
 			switch in := &p[i]; in.Op {
-			case OpWrite, OpRead, OpPoll:
+			case OpWrite, OpRead, OpPoll, OpWatch, OpSelect, OpUnlessWatched, OpTryRead:
 				in.Chan += channels
 			case OpFork:
 				in.N += tasks
 			case OpMark:
 				in.N += marks
-			case OpSample, OpForget, OpSnapshot:
+			case OpSample, OpForget, OpSnapshot, OpTally:
 				in.Chan += recorders
 			case OpPush:
 				in.Chan += syncs

@@ -102,6 +102,31 @@ const (
 	// OpPostTaken posts the tasks that were set aside on stack Chan, newest
 	// first, each with the stamp of that one reading of the clock.
 	OpPostTaken
+
+	// OpWatch puts channel Chan into the set that its task watches (N = 1), or
+	// takes it out (N = 0): FD_SET and FD_CLR.
+	OpWatch
+	// OpSelect sleeps until one of the N channels from Chan on that are watched
+	// is readable. Only those that are readable stay watched.
+	OpSelect
+	// OpUnlessWatched jumps ahead to Target if channel Chan is not watched.
+	OpUnlessWatched
+	// OpTryRead reads up to N bytes from channel Chan without sleeping; it jumps
+	// ahead to Target if there is nothing to read.
+	OpTryRead
+	// OpTally adds 1 to the tally of recorder Chan.
+	OpTally
+	// OpCountTo adds 1 to word Chan and jumps ahead to Target when that makes N.
+	OpCountTo
+	// OpCharge works for N thousandths of what [Price] Chan says, M percent more
+	// or less, drawn anew each time.
+	OpCharge
+	// OpTouch reads N cache lines, anywhere in M bytes of memory. It takes as
+	// long as those lines take that the CPU's last-level cache does not hold.
+	OpTouch
+	// OpSpinLocked takes spinlock Chan for N ns and reads M lines there that
+	// whoever had the lock before has written.
+	OpSpinLocked
 	numOps
 )
 
@@ -165,10 +190,7 @@ func (p Program) validateInstr(i int, in Instr, b Bounds) error {
 			return fmt.Errorf("times [%d, %d] ns must satisfy 0 <= least <= most", in.N, in.M)
 		}
 	case OpWrite, OpRead:
-		if in.N < 1 || in.N > maxTransfer {
-			return fmt.Errorf("length %d bytes is not in [1, %d]", in.N, int64(maxTransfer))
-		}
-		return within("channel", int64(in.Chan), b.Channels)
+		return validateTransfer(in, b)
 	case OpPoll:
 		return within("channel", int64(in.Chan), b.Channels)
 	case OpLoop:
@@ -185,11 +207,30 @@ func (p Program) validateInstr(i int, in Instr, b Bounds) error {
 		if in.N < 1 || in.N > maxSleepTicks {
 			return fmt.Errorf("%d ticks are not in [1, %d]", in.N, int64(maxSleepTicks))
 		}
-	case OpSample, OpForget, OpSnapshot:
+	case OpSample, OpForget, OpSnapshot, OpTally:
 		return within("recorder", int64(in.Chan), b.Recorders)
 	case OpWaitChildren, OpExit, OpStamp:
+	case OpWatch, OpSelect, OpUnlessWatched, OpTryRead:
+		return p.validateWatch(i, in, b)
+	case OpCharge, OpTouch:
+		return validateCharge(in)
 	default:
 		return p.validateSync(i, in, b)
+	}
+	return nil
+}
+
+func validateTransfer(in Instr, b Bounds) error {
+	if in.N < 1 || in.N > maxTransfer {
+		return fmt.Errorf("length %d bytes is not in [1, %d]", in.N, int64(maxTransfer))
+	}
+	return within("channel", int64(in.Chan), b.Channels)
+}
+
+// validateJump checks the target of an instruction that jumps ahead.
+func (p Program) validateJump(i int, in Instr) error {
+	if int(in.Target) <= i || int(in.Target) >= len(p) {
+		return fmt.Errorf("target %d must be an instruction after the branch", in.Target)
 	}
 	return nil
 }
@@ -224,12 +265,21 @@ func (p Program) turnTakesTime(start, end int) bool {
 	skippedTo := start // instructions before it may be jumped over
 	for at := start; at < end; at++ {
 		in := p[at]
-		switch {
-		case in.Op == OpBranch && int(in.Target) <= end:
-			skippedTo = max(skippedTo, int(in.Target))
-		case at >= skippedTo && in.takesTime():
+		if at >= skippedTo && in.takesTime() {
 			return true
 		}
+		if in.Op.jumpsAhead() && int(in.Target) <= end {
+			skippedTo = max(skippedTo, int(in.Target))
+		}
+	}
+	return false
+}
+
+// jumpsAhead reports whether the instruction may jump to one further down.
+func (op Op) jumpsAhead() bool {
+	switch op {
+	case OpBranch, OpUnlessWatched, OpTryRead, OpCountTo:
+		return true
 	}
 	return false
 }
@@ -242,7 +292,8 @@ func (in Instr) takesTime() bool {
 		return in.N > 0
 	case OpRunRandom, OpSleepRandom:
 		return in.M > 0
-	case OpLoop, OpFork, OpWaitChildren, OpMark, OpForget, OpSnapshot, OpStore, OpBranch, OpPostTaken:
+	case OpLoop, OpFork, OpWaitChildren, OpMark, OpForget, OpSnapshot, OpStore, OpBranch, OpPostTaken,
+		OpWatch, OpUnlessWatched, OpTally, OpCountTo:
 		return false
 	}
 	return true
@@ -275,11 +326,15 @@ var opNames = [...]string{
 	OpPost: "post", OpAwait: "await", OpLock: "lock", OpUnlock: "unlock",
 	OpCondWait: "condwait", OpSignal: "signal", OpBroadcast: "broadcast", OpMeet: "meet",
 	OpPush: "push", OpTake: "take", OpPostTaken: "posttaken",
+	OpWatch: "watch", OpSelect: "select", OpUnlessWatched: "unlesswatched", OpTryRead: "tryread",
+	OpTally: "tally", OpCountTo: "countto", OpCharge: "charge", OpTouch: "touch", OpSpinLocked: "spinlocked",
 }
 
 // Random reports whether the program draws random numbers.
 func (p Program) Random() bool {
-	return slices.ContainsFunc(p, func(in Instr) bool { return in.Op == OpRunRandom || in.Op == OpSleepRandom })
+	return slices.ContainsFunc(p, func(in Instr) bool {
+		return in.Op == OpRunRandom || in.Op == OpSleepRandom || in.Op == OpCharge && in.M > 0
+	})
 }
 
 // Children lists the tasks that the program forks.

@@ -110,6 +110,9 @@ func (s *Scenario) Validate(cpus int) error {
 			return fmt.Errorf("task %d (%q): %w", i, s.Tasks[i].Name, err)
 		}
 	}
+	if err := s.validateWatchers(); err != nil {
+		return err
+	}
 	if err := s.validateForks(); err != nil {
 		return err
 	}

@@ -21,6 +21,8 @@ const (
 	Barrier
 	// Stack is a lock-free list of tasks that wait to be posted, newest first.
 	Stack
+	// SpinLock is a lock that is spun for (see OpSpinLocked).
+	SpinLock
 	numSyncKinds
 )
 
@@ -85,6 +87,12 @@ func (s *Syncs) Value(i int32) int32 { return s.objects[i].value }
 
 // Store sets a word without looking for waiters.
 func (s *Syncs) Store(i int32, value int32) { s.objects[i].value = value }
+
+// CountTo adds 1 to a word and reports whether it holds n then.
+func (s *Syncs) CountTo(i int32, n int64) bool {
+	s.objects[i].value++
+	return int64(s.objects[i].value) == n
+}
 
 // FutexWait sleeps if the word still holds value. After its wake the call is
 // over, whatever the word holds then.

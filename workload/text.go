@@ -36,6 +36,16 @@ import (
 //	post s3                   also await, lock, unlock, condwait, signal,
 //	                          broadcast, meet, take, posttaken
 //	push s5 s3                on stack 5, to be posted at word 3
+//
+//	watch c3 1                 also 0, to watch it no more
+//	select c3 8               8 channels from 3 on
+//	unlesswatched c3 end
+//	tryread c3 80 end
+//	tally r0
+//	countto s3 100 end
+//	charge pg_plan 1000 10    the price, 10 percent more or less
+//	touch 40 22000000         40 lines of 22 MB
+//	spinlocked s3 60ns 7      with 7 lines of the one before
 
 // String returns the text form of the program; [ParseProgram] reads it back to
 // the same program.
@@ -55,7 +65,7 @@ func (p Program) String() string {
 func (p Program) targets() []bool {
 	targets := make([]bool, len(p))
 	for _, in := range p {
-		if (in.Op == OpLoop || in.Op == OpBranch) && in.Target >= 0 && int(in.Target) < len(p) {
+		if (in.Op == OpLoop || in.Op.jumpsAhead()) && in.Target >= 0 && int(in.Target) < len(p) {
 			targets[in.Target] = true
 		}
 	}
@@ -184,6 +194,15 @@ var opUsage = []struct{ name, usage string }{
 	{"push", "sOBJECT sOBJECT"},
 	{"take", "sOBJECT"},
 	{"posttaken", "sOBJECT"},
+	{"watch", "cCHANNEL 0|1"},
+	{"select", "cCHANNEL NUMBER"},
+	{"unlesswatched", "cCHANNEL LABEL"},
+	{"tryread", "cCHANNEL BYTES LABEL"},
+	{"tally", "rRECORDER"},
+	{"countto", "sOBJECT VALUE LABEL"},
+	{"charge", "PRICE THOUSANDTHS PERCENT"},
+	{"touch", "LINES BYTES"},
+	{"spinlocked", "sOBJECT TIME LINES"},
 }
 
 func usageError(op string) error {
