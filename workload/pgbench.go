@@ -52,7 +52,6 @@ func (b *pgbench) options() []option {
 		{"v", "", "", "not simulated", notSimulated("the vacuum of all tables")},
 		{"D", "", "VAR=VALUE", "not simulated", notSimulated("a script from a file, and a variable for it,")},
 		{"F", "", "NUM", "not simulated", notSimulated("another fill factor")},
-		{"h", "", "HOST", "not simulated", notSimulated("a server elsewhere: the connections are UNIX sockets, and -h")},
 		{"p", "", "PORT", "not simulated", notSimulated("another port")},
 		{"U", "", "USER", "not simulated", notSimulated("another user")},
 	}
