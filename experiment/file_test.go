@@ -93,6 +93,38 @@ func TestShippedExperiments(t *testing.T) {
 	}
 }
 
+// The experiment of 2013 has the document's rows, in both forms, and knows which
+// figures belong to them.
+func TestShippedMapExperiment(t *testing.T) {
+	x, err := Load("../experiments/schedule-balance-map.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := x.Plan(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := plan.Check(Simulator{}); err != nil {
+		t.Fatal(err)
+	}
+	if want := 2 * 24 * 3 * 3; len(plan.Cells) != want {
+		t.Errorf("%d cells, want %d: two forms, 24 rows, three variants, three repeats", len(plan.Cells), want)
+	}
+	commands := map[string]string{}
+	for _, c := range plan.Cells {
+		commands[c.Benchmark+" "+c.Row] = strings.Join(c.Command, " ")
+	}
+	for row, want := range map[string]string{
+		"pgbench 22 MB/1":                      "pgbench -S -T 60 -s 1 -c 1",
+		"pgbench 15 GB/32":                     "pgbench -S -T 60 -s 1000 -c 32",
+		"pgbench-thread-per-client 7484 MB/12": "pgbench -S -T 60 -s 500 -c 12 -j 12",
+	} {
+		if commands[row] != want {
+			t.Errorf("%s runs %q, want %q", row, commands[row], want)
+		}
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add(smallExperiment)
 	f.Add("a: &a [*a]\nmachine: *a")
