@@ -12,11 +12,14 @@ const (
 	pgGreetingBytes = 300
 )
 
-// Working sets: what a backend goes through for a transaction (its caches of the
-// catalogue, the parser's tables, the plan, the executor's code) and the client.
+// What a transaction writes, in lines: that has to follow a task to another CPU.
+// What it only reads (241 KiB of a backend, 33 KiB of pgbench) is the same for
+// all of them and stays in the caches of every core that has run one lately.
+// Counted in PostgreSQL 15 with valgrind's lackey over tens of transactions, with
+// 90,000 instructions of a backend and 6,800 of pgbench in each.
 const (
-	pgBackendFootprint = 96 << 10
-	pgClientFootprint  = 32 << 10
+	pgBackendFootprint = 624 * cacheLine
+	pgClientFootprint  = 70 * cacheLine
 )
 
 const (
