@@ -47,7 +47,7 @@ It reads baseline figures only, and refuses parameters that only patched kernels
 pay. --check fits nothing: it prints how good a cost file is.`,
 		Example: `  schedlab calibrate xeon-8260 --out xeon-8260.json
   schedlab calibrate xeon-8260 --check --benchmark hackbench-thread-pipes --rows 12,48
-  schedlab calibrate x86-12 --check --rows '22 MB/8,22 MB/32'
+  schedlab calibrate x86-12 --check --stretch 100ms,100ms
   schedlab calibrate native --timings timings.csv --out native.json`,
 		Args: exactlyOne("xeon-8260, x86-12 or native"),
 		RunE: func(cmd *cobra.Command, args []string) error {
