@@ -29,6 +29,7 @@ var mapScales = map[string]int{"22 MB": 1, "7484 MB": 500, "15 GB": 1000}
 // well lose by leaving idle states, and of the two only idle states are a
 // matter of the machine's settings.
 var mapKnobs = []Knob{
+	{Parameter: "idle_states", Start: 3, Low: 2, High: 4},
 	{Parameter: "idle_medium", Start: 5000, Low: 2000, High: 10000},
 	{Parameter: "idle_deep", Start: 40000, Low: 20000, High: 130000},
 	{Parameter: "pg_plan", With: []string{"pg_execute"}, Start: 25000, Low: 15000, High: 35000},
