@@ -31,11 +31,11 @@ const (
 
 // States of a client between two passes, each in a word.
 const (
-	pgWaiting   = 0 // for a reply
-	pgDrawing   = 1 // its next command draws the account
-	pgSending   = 2 // its next command is the query
-	pgDone      = 3
-	pgAnyChance = 0 // what the word that is never set holds
+	pgWaiting  = 0 // for a reply
+	pgDrawing  = 1 // its next command draws the account
+	pgSending  = 2 // its next command is the query
+	pgDone     = 3
+	pgNeverSet = 0 // what the word that nobody sets holds
 )
 
 // pgObjects numbers the synchronisation objects.
@@ -215,7 +215,7 @@ func (t *pgThread) jump(in Instr) (at int) {
 
 // goAhead jumps always.
 func (t *pgThread) goAhead() (at int) {
-	return t.jump(Instr{Op: OpBranch, Chan: t.o.never, N: pgAnyChance})
+	return t.jump(Instr{Op: OpBranch, Chan: t.o.never, N: pgNeverSet})
 }
 
 // resolve points jumps to the next instruction.
