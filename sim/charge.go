@@ -15,10 +15,10 @@ func (m *Sim) chargeCost(t *task, in *workload.Instr) int64 {
 	return price - spread + t.rng.Int64N(2*spread+1)
 }
 
-// touchCost is what random reads of a large memory take beyond those of a small
+// lookupCost is what random reads of a large memory take beyond those of a small
 // one: the share of it that the CPU's last-level cache cannot hold comes from
 // memory, line by line.
-func (m *Sim) touchCost(c *cpu, in *workload.Instr) int64 {
+func (m *Sim) lookupCost(c *cpu, in *workload.Instr) int64 {
 	cache := m.ownCache[c.id]
 	if cache == 0 || in.M <= cache {
 		return 0

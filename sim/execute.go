@@ -52,8 +52,8 @@ func (m *Sim) begin(c *cpu, t *task) int64 {
 			}
 		case workload.OpCharge:
 			return m.chargeCost(t, in)
-		case workload.OpTouch:
-			return m.touchCost(c, in)
+		case workload.OpLookup:
+			return m.lookupCost(c, in)
 		case workload.OpSpinLocked:
 			return m.beginSpinLocked(c, t, in)
 		case workload.OpTally:
@@ -166,7 +166,7 @@ func (m *Sim) complete(c *cpu, t *task) (blocks bool) {
 		return false
 	case workload.OpSpinLocked:
 		return m.completeSpinLocked(c, t, in)
-	case workload.OpRun, workload.OpRunRandom, workload.OpCharge, workload.OpTouch:
+	case workload.OpRun, workload.OpRunRandom, workload.OpCharge, workload.OpLookup:
 	default:
 		return m.completeSync(c, t, in)
 	}

@@ -79,12 +79,12 @@ func TestLargeDatabasesReadPages(t *testing.T) {
 
 // Of 40 MB a cache of 30 MB does not hold a quarter; with 100 ns a line, 40
 // lines cost 1 us. What fits costs nothing, and neither does an unknown cache.
-func TestTouchCost(t *testing.T) {
+func TestLookupCost(t *testing.T) {
 	for _, c := range []struct{ cache, bytes, want int64 }{
 		{30e6, 40e6, 1000}, {30e6, 30e6, 0}, {30e6, 1, 0}, {0, 40e6, 0},
 	} {
 		m := &Sim{costs: &Costs{LineMemory: 100}, ownCache: []int64{c.cache}}
-		if got := m.touchCost(&cpu{}, &workload.Instr{N: 40, M: c.bytes}); got != c.want {
+		if got := m.lookupCost(&cpu{}, &workload.Instr{N: 40, M: c.bytes}); got != c.want {
 			t.Errorf("%d bytes, a cache of %d: %d ns, want %d", c.bytes, c.cache, got, c.want)
 		}
 	}

@@ -45,15 +45,15 @@ func priceNamed(name string) (Price, bool) {
 }
 
 const (
-	maxCharge  = 1_000_000_000 // thousandths
-	maxTouched = 1_000_000     // lines
+	maxCharge   = 1_000_000_000 // thousandths
+	maxLookedUp = 1_000_000     // lines
 )
 
 func validateCharge(in Instr) error {
 	switch {
-	case in.Op == OpTouch && (in.N < 1 || in.N > maxTouched || in.M < 1):
-		return fmt.Errorf("%d lines of %d bytes: want 1 to %d lines of at least 1 byte", in.N, in.M, maxTouched)
-	case in.Op == OpTouch:
+	case in.Op == OpLookup && (in.N < 1 || in.N > maxLookedUp || in.M < 1):
+		return fmt.Errorf("%d lines of %d bytes: want 1 to %d lines of at least 1 byte", in.N, in.M, maxLookedUp)
+	case in.Op == OpLookup:
 		return nil
 	case in.Chan < 0 || in.Chan >= int32(NumPrices):
 		return fmt.Errorf("price %d does not exist: there are 0 to %d", in.Chan, NumPrices-1)
@@ -75,7 +75,7 @@ func (in Instr) serverString() string {
 		return fmt.Sprintf("%s c%d %d L%d", in.Op, in.Chan, in.N, in.Target)
 	case OpCharge:
 		return fmt.Sprintf("%s %s %d %d", in.Op, Price(in.Chan), in.N, in.M)
-	case OpTouch:
+	case OpLookup:
 		return fmt.Sprintf("%s %d %d", in.Op, in.N, in.M)
 	case OpSpinLocked:
 		return fmt.Sprintf("%s s%d %dns %d", in.Op, in.Chan, in.N, in.M)
@@ -85,7 +85,7 @@ func (in Instr) serverString() string {
 
 // serverOperands is how many operands each of these operations has.
 var serverOperands = map[Op]int{
-	OpWatch: 2, OpSelect: 2, OpUnlessWatched: 2, OpTryRead: 3, OpCharge: 3, OpTouch: 2, OpSpinLocked: 3,
+	OpWatch: 2, OpSelect: 2, OpUnlessWatched: 2, OpTryRead: 3, OpCharge: 3, OpLookup: 2, OpSpinLocked: 3,
 }
 
 func (pp *programParser) serverInstruction(in Instr, args []string) (Instr, error) {
@@ -107,7 +107,7 @@ func (pp *programParser) serverInstruction(in Instr, args []string) (Instr, erro
 		}
 		in.Chan, in.N, in.M = int32(price), number(args[1]), number(args[2])
 		return in, err
-	case OpTouch:
+	case OpLookup:
 		in.N, in.M = number(args[0]), number(args[1])
 		return in, err
 	case OpSpinLocked:

@@ -150,7 +150,7 @@ func (b *pgbench) backendProgram(client int, o pgObjects) Program {
 	p = append(p, snapshot,
 		Instr{Op: OpSpinLocked, Chan: o.rootBuffer, N: pgSnapshotHold},
 		charge(PriceExecute, 1000, pgJitter),
-		Instr{Op: OpTouch, N: pgLeafAndRowLines, M: db.hotBytes()})
+		Instr{Op: OpLookup, N: pgLeafAndRowLines, M: db.hotBytes()})
 	if missing := db.pagesRead(); missing > 0 {
 		p = append(p, charge(PricePageRead, missing, 0))
 	}

@@ -121,9 +121,9 @@ const (
 	// OpCharge works for N thousandths of what [Price] Chan says, M percent more
 	// or less, drawn anew each time.
 	OpCharge
-	// OpTouch reads N cache lines, anywhere in M bytes of memory. It takes as
+	// OpLookup reads N cache lines, anywhere in M bytes of memory. It takes as
 	// long as those lines take that the CPU's last-level cache does not hold.
-	OpTouch
+	OpLookup
 	// OpSpinLocked takes spinlock Chan for N ns and reads M lines there that
 	// whoever had the lock before has written.
 	OpSpinLocked
@@ -212,7 +212,7 @@ func (p Program) validateInstr(i int, in Instr, b Bounds) error {
 	case OpWaitChildren, OpExit, OpStamp:
 	case OpWatch, OpSelect, OpUnlessWatched, OpTryRead:
 		return p.validateWatch(i, in, b)
-	case OpCharge, OpTouch:
+	case OpCharge, OpLookup:
 		return validateCharge(in)
 	default:
 		return p.validateSync(i, in, b)
@@ -327,7 +327,7 @@ var opNames = [...]string{
 	OpCondWait: "condwait", OpSignal: "signal", OpBroadcast: "broadcast", OpMeet: "meet",
 	OpPush: "push", OpTake: "take", OpPostTaken: "posttaken",
 	OpWatch: "watch", OpSelect: "select", OpUnlessWatched: "unlesswatched", OpTryRead: "tryread",
-	OpTally: "tally", OpCountTo: "countto", OpCharge: "charge", OpTouch: "touch", OpSpinLocked: "spinlocked",
+	OpTally: "tally", OpCountTo: "countto", OpCharge: "charge", OpLookup: "lookup", OpSpinLocked: "spinlocked",
 }
 
 // Random reports whether the program draws random numbers.

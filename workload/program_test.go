@@ -164,7 +164,7 @@ func genProgram(t *rapid.T) Program {
 		case OpCharge:
 			in.Chan = rapid.Int32Range(0, int32(NumPrices)-1).Draw(t, "chan")
 			in.N, in.M = rapid.Int64Min(0).Draw(t, "n"), rapid.Int64Min(0).Draw(t, "m")
-		case OpTouch:
+		case OpLookup:
 			in.N, in.M = rapid.Int64Min(0).Draw(t, "n"), rapid.Int64Min(0).Draw(t, "m")
 		case OpSpinLocked:
 			in.Chan, in.N = rapid.Int32Min(0).Draw(t, "chan"), rapid.Int64Range(0, 1e9).Draw(t, "n")
@@ -183,7 +183,7 @@ func genProgram(t *rapid.T) Program {
 
 func TestParseProgramNamesTheLineAndTheMend(t *testing.T) {
 	for text, want := range map[string]string{
-		"exit\nwrit c0 1":             "line 2: writ: unknown operation: there are run, sleep, write, read, poll, loop, fork, waitchildren, mark, exit, spin, sleepticks, stamp, sample, forget, snapshot, store, branch, futexwait, futexwake, post, await, lock, unlock, condwait, signal, broadcast, meet, push, take, posttaken, watch, select, unlesswatched, tryread, tally, countto, charge, touch, spinlocked",
+		"exit\nwrit c0 1":             "line 2: writ: unknown operation: there are run, sleep, write, read, poll, loop, fork, waitchildren, mark, exit, spin, sleepticks, stamp, sample, forget, snapshot, store, branch, futexwait, futexwake, post, await, lock, unlock, condwait, signal, broadcast, meet, push, take, posttaken, watch, select, unlesswatched, tryread, tally, countto, charge, lookup, spinlocked",
 		"exit\nbranch s0 1 x\nexit":   `line 2: branch: label "x" is not set below`,
 		"x: exit\nbranch s0 1 x":      `line 2: branch: label "x" is set above: a branch goes ahead`,
 		"store s0 4294967296":         `line 1: store: "4294967296": want a whole number that fits into 32 bits`,
@@ -236,8 +236,8 @@ func TestValidateProgram(t *testing.T) {
 		"tryread c1 0 b\nb: exit":                           "length 0 bytes is not in [1,",
 		"charge pg_plan 0 0\nexit":                          "0 thousandths of a price: want 1 to",
 		"charge pg_plan 1000 101\nexit":                     "101 percent more or less: want 0 to 100",
-		"touch 0 100\nexit":                                 "0 lines of 100 bytes: want 1 to",
-		"touch 3 0\nexit":                                   "3 lines of 0 bytes",
+		"lookup 0 100\nexit":                                "0 lines of 100 bytes: want 1 to",
+		"lookup 3 0\nexit":                                  "3 lines of 0 bytes",
 		"spinlocked s0 60ns 0\nexit":                        "object 0 is a word, not a spinlock",
 		"a: unlesswatched c1 b\nrun 1us\nb: loop a 2\nexit": "where no branch skips it",
 		"a: run 1us\nloop a 2\nloop a 2\nexit":              "instruction 2 (loop): loop counter 0 is already used by a loop inside this one",

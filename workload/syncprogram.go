@@ -43,8 +43,8 @@ func (p Program) validateSync(i int, in Instr, b Bounds) error {
 			return fmt.Errorf("value %d does not fit into a word of 32 bits", in.N)
 		}
 	case OpSpinLocked:
-		if in.N < 1 || in.M < 0 || in.M > maxTouched {
-			return fmt.Errorf("held for %d ns with %d lines read: want at least 1 ns and 0 to %d lines", in.N, in.M, maxTouched)
+		if in.N < 1 || in.M < 0 || in.M > maxLookedUp {
+			return fmt.Errorf("held for %d ns with %d lines read: want at least 1 ns and 0 to %d lines", in.N, in.M, maxLookedUp)
 		}
 	case OpFutexWake:
 		if in.N < 1 {

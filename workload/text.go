@@ -44,7 +44,7 @@ import (
 //	tally r0
 //	countto s3 100 end
 //	charge pg_plan 1000 10    the price, 10 percent more or less
-//	touch 40 22000000         40 lines of 22 MB
+//	lookup 40 22000000        40 lines of 22 MB
 //	spinlocked s3 60ns 7      with 7 lines of the one before
 
 // String returns the text form of the program; [ParseProgram] reads it back to
@@ -201,7 +201,7 @@ var opUsage = []struct{ name, usage string }{
 	{"tally", "rRECORDER"},
 	{"countto", "sOBJECT VALUE LABEL"},
 	{"charge", "PRICE THOUSANDTHS PERCENT"},
-	{"touch", "LINES BYTES"},
+	{"lookup", "LINES BYTES"},
 	{"spinlocked", "sOBJECT TIME LINES"},
 }
 

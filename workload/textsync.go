@@ -24,7 +24,7 @@ func (in Instr) syncString() string {
 		return fmt.Sprintf("%s s%d %d", in.Op, in.Chan, in.N)
 	case OpBranch, OpCountTo:
 		return fmt.Sprintf("%s s%d %d L%d", in.Op, in.Chan, in.N, in.Target)
-	case OpWatch, OpSelect, OpUnlessWatched, OpTryRead, OpCharge, OpTouch, OpSpinLocked:
+	case OpWatch, OpSelect, OpUnlessWatched, OpTryRead, OpCharge, OpLookup, OpSpinLocked:
 		return in.serverString()
 	case OpPush:
 		return fmt.Sprintf("%s s%d s%d", in.Op, in.Chan, in.N)

@@ -102,7 +102,7 @@ func TestWatchersAreValidated(t *testing.T) {
 
 func TestServerProgramText(t *testing.T) {
 	text := "\twatch c3 1\n\tselect c3 4\n\tunlesswatched c3 L5\n\ttryread c3 80 L5\n\ttally r0\n" +
-		"L5:\n\tcountto s0 10 L9\n\tcharge pg_page_read 1973 10\n\ttouch 25 33554432\n\tspinlocked s6 60ns 7\nL9:\n\texit\n"
+		"L5:\n\tcountto s0 10 L9\n\tcharge pg_page_read 1973 10\n\tlookup 25 33554432\n\tspinlocked s6 60ns 7\nL9:\n\texit\n"
 	p, err := ParseProgram(text)
 	if err != nil {
 		t.Fatal(err)
@@ -118,7 +118,7 @@ func TestServerProgramText(t *testing.T) {
 	for text, want := range map[string]string{
 		"charge nothing 1000 0": `there is no price "nothing": there are [pg_plan`,
 		"charge pg_plan 1000":   `want "charge PRICE THOUSANDTHS PERCENT"`,
-		"touch 4":               `want "touch LINES BYTES"`,
+		"lookup 4":              `want "lookup LINES BYTES"`,
 		"tryread c1 80":         `want "tryread cCHANNEL BYTES LABEL"`,
 		"a: tryread c1 80 a":    `label "a" is set above`,
 		"unlesswatched c1 gone": `label "gone" is not set below`,
