@@ -2,6 +2,7 @@ package workload
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 )
@@ -29,6 +30,13 @@ type Observation struct {
 	Skipped int64
 	// Recorders are the scenario's recorders.
 	Recorders []Recorder
+	// Activations are the log of OpActivated, in the order in which they ended.
+	Activations []Activation
+	// Forks are the tasks that OpForkNext started, in that order.
+	Forks []TaskID
+	// OutOfTasks is 1 + the pool that had no task left, which ends a run; 0
+	// when none was.
+	OutOfTasks int
 }
 
 // Metric is one figure of a report, in the form of a results row.
@@ -49,8 +57,25 @@ type Report struct {
 	Metrics []Metric
 	// Notes say how the figures came about, where that is not plain.
 	Notes []string
+	// Unsimulated names what the workload asks for and the run left out.
+	Unsimulated []string
 	// Failure is why there is no figure, "" when there is.
 	Failure string
+}
+
+// LogFile is a file that the real tool would have written.
+type LogFile struct {
+	Path  string // as the tool names it, from the working directory
+	Write func(io.Writer) error
+}
+
+// Logger is a benchmark that writes files.
+type Logger interface {
+	Benchmark
+	// LogFolder is where they go, "" if there are none.
+	LogFolder() string
+	// Logs are the files of a run.
+	Logs(obs *Observation) []LogFile
 }
 
 // Benchmark is a workload with a name and a result.
@@ -80,6 +105,20 @@ type parsable interface {
 	check() error
 }
 
+// operandTaker is a benchmark whose command line holds words that are no flags.
+type operandTaker interface {
+	operand() option
+}
+
+func optionsOf(tool string, b parsable) optionSet {
+	set := optionSet{tool: tool, options: b.options()}
+	if taker, ok := b.(operandTaker); ok {
+		operand := taker.operand()
+		set.operand = &operand
+	}
+	return set
+}
+
 type registration struct {
 	name    string
 	aliases []string
@@ -106,6 +145,11 @@ var registry = []registration{
 		create:  func() parsable { return newPerfPipe() },
 	},
 	{
+		name:    "rt-app",
+		summary: "threads that a JSON file describes: runs, sleeps, timers, locks (rt-app of 2026)",
+		create:  func() parsable { return newRTApp() },
+	},
+	{
 		name:    "schbench",
 		summary: "wakeup latency of workers that message threads wake in batches (April 2022)",
 		create:  func() parsable { return newSchbench() },
@@ -121,7 +165,7 @@ var registry = []registration{
 func List() []Info {
 	infos := make([]Info, len(registry))
 	for i, r := range registry {
-		options := optionSet{options: r.create().options()}
+		options := optionsOf("", r.create())
 		infos[i] = Info{Name: r.name, Aliases: r.aliases, Summary: r.summary, Flags: options.help()}
 	}
 	return infos
@@ -138,7 +182,7 @@ func Parse(argv []string) (Benchmark, error) {
 				continue
 			}
 			benchmark := r.create()
-			options := optionSet{tool: name, options: benchmark.options()}
+			options := optionsOf(name, benchmark)
 			if err := options.parse(argv[len(words):]); err != nil {
 				return nil, err
 			}

@@ -102,6 +102,52 @@ const (
 	// OpPostTaken posts the tasks that were set aside on stack Chan, newest
 	// first, each with the stamp of that one reading of the clock.
 	OpPostTaken
+
+	// OpAdd adds N to word Chan and wakes nobody.
+	OpAdd
+	// OpSemPost adds 1 to semaphore Chan and wakes a sleeper.
+	OpSemPost
+	// OpSemWait takes 1 from semaphore Chan, sleeping until that can be done.
+	OpSemWait
+
+	// The rest is for periodic tasks; see activation.go.
+
+	// OpEpoch sets the scenario's epoch, from which timers count, to the clock.
+	OpEpoch
+	// OpActivate begins an activation.
+	OpActivate
+	// OpActivated ends it and adds it to the log, with N as its kind.
+	OpActivated
+	// OpClockIn and OpClockOut enclose work whose wall time is the activation's.
+	OpClockIn
+	OpClockOut
+	// OpRunWall works in pieces of M ns until N ns have passed since the
+	// OpClockIn before it, and adds that time to the activation's.
+	OpRunWall
+	// OpDue moves timer Chan N ns on; one that is used for the first time begins
+	// M ns after the epoch. If its time has passed it jumps ahead to Target.
+	// With Slot 1 the activation's slack is the sum of all its timers'.
+	OpDue
+	// OpSleepUntil sleeps until the time of timer Chan.
+	OpSleepUntil
+	// OpLate adds the time since that of timer Chan to the activation's wakeup
+	// latency.
+	OpLate
+	// OpForkNext starts the next task of pool Chan.
+	OpForkNext
+	// OpAffinity lets the task run on the CPUs of set Chan only.
+	OpAffinity
+	// OpGroup moves the task to control group Chan.
+	OpGroup
+	// OpPriority gives the task nice value N and policy M.
+	OpPriority
+	// OpYield lets others run first.
+	OpYield
+	// OpSyscalls makes N system calls that do nothing else.
+	OpSyscalls
+	// OpTouch accesses N bytes of a buffer of M bytes in the manner of Slot, an
+	// [Access].
+	OpTouch
 	numOps
 )
 
@@ -125,6 +171,10 @@ type Bounds struct {
 	Marks     int        // OpMark: 0 to Marks-1
 	Recorders int        // OpSample, OpForget, OpSnapshot: 0 to Recorders-1
 	Syncs     []SyncSpec // the operations on synchronisation objects
+	Timers    int        // OpDue, OpSleepUntil, OpLate: 0 to Timers-1
+	Pools     int        // OpForkNext: 0 to Pools-1
+	CPUSets   int        // OpAffinity: 0 to CPUSets-1
+	Groups    int        // OpGroup: 0 to Groups-1
 }
 
 // maxTransfer is the longest single read or write in bytes: Linux moves at
@@ -189,6 +239,9 @@ func (p Program) validateInstr(i int, in Instr, b Bounds) error {
 		return within("recorder", int64(in.Chan), b.Recorders)
 	case OpWaitChildren, OpExit, OpStamp:
 	default:
+		if in.Op.OfActivation() {
+			return p.validateActivation(i, in, b)
+		}
 		return p.validateSync(i, in, b)
 	}
 	return nil
@@ -242,7 +295,8 @@ func (in Instr) takesTime() bool {
 		return in.N > 0
 	case OpRunRandom, OpSleepRandom:
 		return in.M > 0
-	case OpLoop, OpFork, OpWaitChildren, OpMark, OpForget, OpSnapshot, OpStore, OpBranch, OpPostTaken:
+	case OpLoop, OpFork, OpWaitChildren, OpMark, OpForget, OpSnapshot, OpStore, OpBranch, OpPostTaken,
+		OpAdd, OpForkNext, OpAffinity, OpGroup, OpPriority:
 		return false
 	}
 	return true
@@ -275,6 +329,10 @@ var opNames = [...]string{
 	OpPost: "post", OpAwait: "await", OpLock: "lock", OpUnlock: "unlock",
 	OpCondWait: "condwait", OpSignal: "signal", OpBroadcast: "broadcast", OpMeet: "meet",
 	OpPush: "push", OpTake: "take", OpPostTaken: "posttaken",
+	OpAdd: "add", OpSemPost: "sempost", OpSemWait: "semwait",
+	OpEpoch: "epoch", OpActivate: "activate", OpActivated: "activated", OpClockIn: "clockin", OpClockOut: "clockout", OpRunWall: "runwall",
+	OpDue: "due", OpSleepUntil: "sleepuntil", OpLate: "late", OpForkNext: "forknext",
+	OpAffinity: "affinity", OpGroup: "group", OpPriority: "priority", OpYield: "yield", OpSyscalls: "syscalls", OpTouch: "touch",
 }
 
 // Random reports whether the program draws random numbers.
