@@ -144,9 +144,13 @@ func readRef(p *parser, _ *Task, e *Event, n *node) (err error) {
 	return err
 }
 
-// readSuspend takes any value: a thread is suspended under its own task's name.
-func readSuspend(_ *parser, t *Task, e *Event, _ *node) error {
+// readSuspend takes any value and uses none: a thread is suspended under its own
+// task's name.
+func readSuspend(p *parser, t *Task, e *Event, n *node) error {
 	e.Ref = t.Name
+	if n.kind == text && n.literal != "" && n.literal != t.Name {
+		p.remark(n.at, "%s: rt-app does not use %s; the thread is suspended as %s, its task's name", e.Key, quote(n.literal), quote(t.Name))
+	}
 	return nil
 }
 
