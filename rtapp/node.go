@@ -48,7 +48,7 @@ type member struct {
 // parse returns the tree of the file.
 func (s *source) parse() (*node, error) {
 	if len(s.text) > maxFileBytes {
-		return nil, s.fault("%d bytes are no rt-app file; the limit is %d", len(s.text), maxFileBytes)
+		return nil, s.fault("more than %d bytes are no rt-app file", maxFileBytes)
 	}
 	c, deep := completeKeys(s.text)
 	if deep >= 0 {

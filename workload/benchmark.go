@@ -175,24 +175,54 @@ func List() []Info {
 // flags: ["hackbench", "-g", "12", "-p"]. The error names what cannot be and
 // what can; it is a [*HelpError] when the command line asks for help.
 func Parse(argv []string) (Benchmark, error) {
+	name, benchmark, args := find(argv)
+	if benchmark == nil {
+		return nil, unknownBenchmark(argv)
+	}
+	options := optionsOf(name, benchmark)
+	if err := options.parse(args); err != nil {
+		return nil, err
+	}
+	if err := benchmark.check(); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return benchmark, nil
+}
+
+// find makes the benchmark that a command line names, nil if none, and returns
+// the name as it was written and the words that follow it.
+func find(argv []string) (name string, b parsable, args []string) {
 	for _, r := range registry {
 		for _, name := range append([]string{r.name}, r.aliases...) {
 			words := strings.Fields(name)
-			if len(argv) < len(words) || !slices.Equal(argv[:len(words)], words) {
-				continue
+			if len(argv) >= len(words) && slices.Equal(argv[:len(words)], words) {
+				return name, r.create(), argv[len(words):]
 			}
-			benchmark := r.create()
-			options := optionsOf(name, benchmark)
-			if err := options.parse(argv[len(words):]); err != nil {
-				return nil, err
-			}
-			if err := benchmark.check(); err != nil {
-				return nil, fmt.Errorf("%s: %w", name, err)
-			}
-			return benchmark, nil
 		}
 	}
-	return nil, unknownBenchmark(argv)
+	return "", nil, nil
+}
+
+// InputFile is the index of the word of a benchmark's command line that names a
+// file which the benchmark reads, -1 if there is none.
+func InputFile(argv []string) int {
+	name, benchmark, args := find(argv)
+	if benchmark == nil {
+		return -1
+	}
+	options := optionsOf(name, benchmark)
+	if options.operand == nil {
+		return -1
+	}
+	file := ""
+	options.operand.set = func(word string) error {
+		file = word
+		return nil
+	}
+	if err := options.parse(args); err != nil || file == "" {
+		return -1 // Parse says what is wrong
+	}
+	return slices.Index(argv, file)
 }
 
 func unknownBenchmark(argv []string) error {

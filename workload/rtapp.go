@@ -3,7 +3,6 @@ package workload
 import (
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/schedlab/schedlab/rtapp"
 )
@@ -49,11 +48,8 @@ func (b *rtApp) load(path string) error {
 	case path == "-":
 		return errors.New("the workload is read from a file here, not from standard input: name one")
 	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return fmt.Errorf("the workload cannot be read: %w", err)
-	}
-	b.file, err = rtapp.Parse(path, text)
+	var err error
+	b.file, err = rtapp.Load(path)
 	return err
 }
 
