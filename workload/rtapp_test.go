@@ -346,3 +346,33 @@ func TestOperationsOfPeriodicTasksAreChecked(t *testing.T) {
 		}
 	}
 }
+
+// Every published example becomes a scenario that can run.
+func TestPublishedRTAppFilesBuild(t *testing.T) {
+	shared := os.Getenv("SCHEDLAB_SHARED")
+	if shared == "" {
+		shared = filepath.Join("..", "..", "shared")
+	}
+	files, err := filepath.Glob(filepath.Join(shared, "inputs", "rt-app", "*.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) == 0 {
+		t.Logf("left out: no shared inputs at %s; set SCHEDLAB_SHARED", shared)
+	}
+	for _, file := range files {
+		b, err := Parse([]string{"rt-app", file})
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		s, err := b.Build(Shape{CPUs: 8, Nodes: 1})
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if err := s.Validate(8); err != nil {
+			t.Errorf("%s: %v", file, err)
+		}
+	}
+}
