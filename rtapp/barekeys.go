@@ -1,5 +1,7 @@
 package rtapp
 
+import "slices"
+
 // Some of rt-app's files hold keys without a value, such as "suspend" between
 // two commas. The JSON library wants a value after each key, so such a key is
 // given a null before the library sees the text.
@@ -16,24 +18,24 @@ type completed struct {
 
 // original is the offset in the file's own text.
 func (c *completed) original(offset int) int {
-	added := 0
-	for _, end := range c.ends {
-		if offset < end-len(standIn) {
-			break
-		}
-		added += min(len(standIn), offset-(end-len(standIn)))
+	before := c.standInsBefore(offset)
+	offset -= before * len(standIn)
+	if before < len(c.ends) { // inside the next one: the place where it was put
+		offset = min(offset, c.ends[before]-(before+1)*len(standIn))
 	}
-	return offset - added
+	return offset
 }
 
 // isStandIn reports whether a value was put in at this offset of the text.
 func (c *completed) isStandIn(offset int) bool {
-	for _, end := range c.ends {
-		if offset >= end-len(standIn) && offset < end {
-			return true
-		}
-	}
-	return false
+	next := c.standInsBefore(offset)
+	return next < len(c.ends) && offset >= c.ends[next]-len(standIn)
+}
+
+// standInsBefore counts those that end at the offset or before it.
+func (c *completed) standInsBefore(offset int) int {
+	n, _ := slices.BinarySearch(c.ends, offset+1)
+	return n
 }
 
 // keyScanner walks over the tokens of a text far enough to tell keys from

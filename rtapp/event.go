@@ -266,6 +266,25 @@ func readMemory(p *parser, _ *Task, e *Event, n *node) error {
 	case e.Memory.Type == "chase" && e.Memory.Size < 2*e.Memory.Stride:
 		return p.errorAt(n.at, "%s: a chase needs a size of at least two strides, %d bytes", quote(e.Key), 2*e.Memory.Stride)
 	}
+	return p.sharedBuffer(e, n)
+}
+
+// sharedBuffer demands that events which share a buffer by its name agree on it.
+func (p *parser) sharedBuffer(e *Event, n *node) error {
+	if e.Ref == "" {
+		return nil
+	}
+	have, known := p.buffers[bufferName{e.Ref, e.Memory.Type}]
+	if !known {
+		p.buffers[bufferName{e.Ref, e.Memory.Type}] = e.Memory
+		return nil
+	}
+	if e.Memory.Type != "chase" {
+		have.Stride, have.Sequential = e.Memory.Stride, e.Memory.Sequential // of no account
+	}
+	if have != e.Memory {
+		return p.errorAt(n.at, "%s: the buffer %s has another size, stride or pattern elsewhere; all who share it must agree", quote(e.Key), quote(e.Ref))
+	}
 	return nil
 }
 

@@ -47,7 +47,7 @@ var policies = []string{string(Other), string(Batch), string(Idle), string(RR), 
 
 // Parse reads a file's text; name is for messages. The error is an [*Error].
 func Parse(name string, text []byte) (*File, error) {
-	p := &parser{source: &source{name: name, text: text}}
+	p := &parser{source: newSource(name, text), buffers: map[bufferName]Memory{}}
 	p.file = &File{Name: name, Global: defaultGlobal(), src: p.source}
 	root, err := p.parse()
 	if err != nil {
@@ -72,8 +72,13 @@ func (f *File) At(at Pos) string {
 
 type parser struct {
 	*source
-	file *File
+	file    *File
+	buffers map[bufferName]Memory
 }
+
+// bufferName names a buffer that several memrun events share: each way of
+// access has its own.
+type bufferName struct{ ref, kind string }
 
 func (p *parser) remark(at int, format string, args ...any) {
 	p.file.Remarks = append(p.file.Remarks, Remark{Pos{at}, fmt.Sprintf(format, args...)})

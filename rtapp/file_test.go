@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -211,6 +212,48 @@ func TestMistakesHaveAPlace(t *testing.T) {
 		}
 		if got, _, _ := strings.Cut(err.Error(), "\n"); got != want {
 			t.Errorf("%s:\n got %s\nwant %s", text, got, want)
+		}
+	}
+}
+
+func TestSharedBuffersMustAgree(t *testing.T) {
+	const one = `"memrun_a": {"type": "chase", "size": 4096, "count": 1, "ref": "b"}, `
+	for second, want := range map[string]string{
+		`"memrun_b": {"type": "chase", "size": 4096, "count": 9, "ref": "b"}`:                          "",
+		`"memrun_b": {"type": "read", "size": 64, "count": 9, "ref": "b"}`:                             "", // another resource
+		`"memrun_b": {"type": "chase", "size": 8192, "count": 1}`:                                      "",
+		`"memrun_b": {"type": "chase", "size": 8192, "count": 1, "ref": "b"}`:                          "x.json:1:99: ",
+		`"memrun_b": {"type": "chase", "size": 4096, "count": 1, "stride": 32, "ref": "b"}`:            "x.json:1:99: ",
+		`"memrun_b": {"type": "chase", "size": 4096, "count": 1, "pattern": "sequential", "ref": "b"}`: "x.json:1:99: ",
+	} {
+		_, err := Parse("x.json", []byte(onePhase(one+second)))
+		if (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", second, err, want)
+		}
+	}
+}
+
+// Files that are long in every way the format allows take no more time than
+// their length.
+func TestLongFilesAreReadInTime(t *testing.T) {
+	repeated := func(item string, n int) string { return strings.Repeat(item, n) }
+	for name, text := range map[string]string{
+		"bare keys":     `{"tasks": {"T": {` + repeated(`"yield",`, 100_000) + `}}}`,
+		"same names":    `{"tasks": {` + repeated(`"T": {"run": 1},`, 50_000) + `}}`,
+		"remarks":       `{"tasks": {"T": {` + repeated("\"suspend\": \"a\",\n", 50_000) + `}}}`,
+		"lines":         repeated("\n", 900_000) + `{"tasks": {"T": {"run": 1 2}}}`,
+		"comments":      repeated("/**/", 200_000) + `{"tasks": {"T": {"run": 1}}}`,
+		"open comments": `{"tasks"` + repeated("/*", 400_000),
+	} {
+		begin := time.Now()
+		f, err := Parse("x.json", []byte(text))
+		if err == nil {
+			for _, r := range f.Remarks {
+				_ = f.At(r.Pos)
+			}
+		}
+		if took := time.Since(begin); took > 5*time.Second {
+			t.Errorf("%s: %v for %d bytes (%v)", name, took, len(text), err)
 		}
 	}
 }

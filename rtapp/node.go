@@ -70,11 +70,9 @@ func (s *source) syntaxError(c *completed, err error) error {
 		return s.fault("not readable as JSON: %s", message)
 	}
 	_, message, _ = strings.Cut(message, ": ")
-	offset := 0
-	for ; line > 1; line-- {
-		offset += strings.IndexByte(string(c.text[offset:]), '\n') + 1
-	}
-	return s.errorAt(c.original(offset+column-1), "not readable as JSON: %s", message)
+	starts := lineStarts(c.text)
+	offset := starts[min(max(1, line), len(starts))-1] + column - 1
+	return s.errorAt(c.original(offset), "not readable as JSON: %s", message)
 }
 
 func (s *source) tree(c *completed, v *hujson.Value) *node {

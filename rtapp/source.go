@@ -1,8 +1,8 @@
 package rtapp
 
 import (
-	"bytes"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/schedlab/schedlab/internal/excerpt"
@@ -32,22 +32,36 @@ func (e *Error) Error() string {
 // Limits on a file. They are far above any real one and keep a hostile one from
 // exhausting the parser.
 const (
-	maxFileBytes = 4 << 20
+	maxFileBytes = 1 << 20
 	maxNesting   = 64
 )
 
 // source is the text of a file as it was given, kept for positions.
 type source struct {
-	name string
-	text []byte
+	name  string
+	text  []byte
+	lines []int // offsets at which they begin
+}
+
+func newSource(name string, text []byte) *source {
+	return &source{name: name, text: text, lines: lineStarts(text)}
+}
+
+func lineStarts(text []byte) []int {
+	starts := []int{0}
+	for i, b := range text {
+		if b == '\n' {
+			starts = append(starts, i+1)
+		}
+	}
+	return starts
 }
 
 // place is the line and column of an offset, columns counted in characters.
 func (s *source) place(offset int) (line, column int) {
 	offset = min(max(0, offset), len(s.text))
-	before := s.text[:offset]
-	start := bytes.LastIndexByte(before, '\n') + 1
-	return bytes.Count(before, []byte{'\n'}) + 1, utf8.RuneCount(before[start:]) + 1
+	line, _ = slices.BinarySearch(s.lines, offset+1)
+	return line, utf8.RuneCount(s.text[s.lines[line-1]:offset]) + 1
 }
 
 func (s *source) errorAt(offset int, format string, args ...any) error {

@@ -58,13 +58,13 @@ var attributeKeys = []string{
 var taskKeys = append([]string{"instance", "delay", "phases", "period", "deadline"}, attributeKeys...)
 
 func (p *parser) tasks(n *node) error {
-	names := map[string]bool{}
+	names := taskNames{taken: map[string]bool{}, next: map[string]int{}}
 	for i := range n.members {
 		m := &n.members[i]
 		if err := p.want(object, m.key, m.value); err != nil {
 			return err
 		}
-		t, err := p.task(uniqueName(m.key, names), m)
+		t, err := p.task(names.unique(m.key), m)
 		if err != nil {
 			return err
 		}
@@ -76,14 +76,20 @@ func (p *parser) tasks(n *node) error {
 	return p.checkForks()
 }
 
-// uniqueName numbers a name that has occurred already, as workgen does before
+// taskNames numbers a name that has occurred already, as workgen does before
 // rt-app sees the file.
-func uniqueName(name string, taken map[string]bool) string {
+type taskNames struct {
+	taken map[string]bool
+	next  map[string]int // the number to try, by name
+}
+
+func (n *taskNames) unique(name string) string {
 	unique := name
-	for n := 1; taken[unique]; n++ {
-		unique = name + strconv.Itoa(n)
+	for n.taken[unique] {
+		n.next[name]++
+		unique = name + strconv.Itoa(n.next[name])
 	}
-	taken[unique] = true
+	n.taken[unique] = true
 	return unique
 }
 

@@ -46,9 +46,10 @@ const (
 	// rtFootprint is the part of its stack that a thread of rt-app works on.
 	rtFootprint = 2 * pageSize
 	// forkLimit is how often one task may be forked before rt-app gives up.
-	forkLimit  = 1024
-	rtStart    = 0
-	maxRTTasks = 1 << 16
+	forkLimit   = 1024
+	rtStart     = 0
+	maxRTTasks  = 1 << 16
+	maxRTEvents = 1 << 20
 )
 
 // Build implements [Benchmark].
@@ -133,6 +134,9 @@ func taskOfThread(i int) int64 { return int64(i) + 1 }
 // that is forked.
 func (b *rtBuilder) listThreads() (starts int, err error) {
 	forks := b.countForks()
+	if err := b.checkSize(forks); err != nil {
+		return 0, err
+	}
 	for i := range b.file.Tasks {
 		t := &b.file.Tasks[i]
 		for range t.Instances {
@@ -151,53 +155,85 @@ func (b *rtBuilder) listThreads() (starts int, err error) {
 			b.threads = append(b.threads, rtThread{task: t, forked: int(n)})
 		}
 	}
-	if len(b.threads) > maxRTTasks {
-		return 0, fmt.Errorf("%s: %d threads: at most %d can be simulated", b.file.Name, len(b.threads), maxRTTasks)
-	}
 	return starts, nil
 }
 
+// checkSize refuses what would not fit into memory: each thread has a program
+// of its own.
+func (b *rtBuilder) checkSize(forks []int64) error {
+	threads, events := int64(0), int64(0)
+	for i := range b.file.Tasks {
+		t := &b.file.Tasks[i]
+		n := int64(t.Instances) + forks[i]
+		threads += n
+		for j := range t.Phases {
+			events += n * int64(len(t.Phases[j].Events))
+		}
+	}
+	switch {
+	case threads > maxRTTasks:
+		return fmt.Errorf("%s: %d threads: at most %d can be simulated", b.file.Name, threads, maxRTTasks)
+	case events > maxRTEvents:
+		return fmt.Errorf("%s: its threads list %d events together: at most %d can be simulated", b.file.Name, events, maxRTEvents)
+	}
+	return nil
+}
+
 // countForks returns how often each task can be forked at most, up to the
-// tool's limit. A forked thread may fork in its turn, hence the repetition; the
-// counts only grow, and no further than the limit.
+// tool's limit. A forked thread may fork in its turn, so each more is passed on;
+// the counts only grow, and no further than the limit.
 func (b *rtBuilder) countForks() []int64 {
 	tasks := b.file.Tasks
-	forks := make([]int64, len(tasks))
-	for changed := true; changed; {
-		changed = false
-		next := make([]int64, len(tasks))
-		for i := range tasks {
-			threads := int64(tasks[i].Instances) + forks[i]
-			for j, n := range b.forksBy(&tasks[i]) {
-				next[j] = min(forkLimit, next[j]+min(forkLimit, threads)*n)
-			}
+	index := make(map[string]int, len(tasks))
+	for i := range tasks {
+		index[tasks[i].Name] = i
+	}
+	forks, more := make([]int64, len(tasks)), make([]int64, len(tasks))
+	var pending []int
+	for i := range tasks {
+		more[i] = min(forkLimit, int64(tasks[i].Instances))
+		pending = append(pending, i)
+	}
+	for len(pending) > 0 {
+		i := pending[0]
+		pending = pending[1:]
+		threads := more[i]
+		more[i] = 0
+		if threads == 0 {
+			continue
 		}
-		for i := range forks {
-			changed = changed || next[i] != forks[i]
+		for _, f := range forksBy(&tasks[i]) {
+			j := index[f.task]
+			added := min(forkLimit-forks[j], threads*f.times)
+			forks[j] += added
+			more[j] += added
+			pending = append(pending, j)
 		}
-		forks = next
 	}
 	return forks
 }
 
-// forksBy counts how often one thread of a task forks each task.
-func (b *rtBuilder) forksBy(t *rtapp.Task) []int64 {
-	counts := make([]int64, len(b.file.Tasks))
+// rtForks is how often one thread forks a task.
+type rtForks struct {
+	task  string
+	times int64
+}
+
+func forksBy(t *rtapp.Task) []rtForks {
+	var forks []rtForks
 	for i := range t.Phases {
 		phase := &t.Phases[i]
 		turns := min(forkLimit, turnsOf(t.Loop, phase.Loop))
 		for _, e := range phase.Events {
-			for j := range b.file.Tasks {
-				if e.Kind == rtapp.Fork && b.file.Tasks[j].Name == e.Ref {
-					counts[j] = min(forkLimit, counts[j]+turns)
-				}
+			if e.Kind == rtapp.Fork && turns > 0 {
+				forks = append(forks, rtForks{e.Ref, turns})
 			}
 		}
 		if phase.Loop <= 0 {
 			break
 		}
 	}
-	return counts
+	return forks
 }
 
 // turnsOf is how often a phase runs in a thread's life, Forever for no end.

@@ -9,8 +9,9 @@ import (
 
 // rtGaps collects what a file asks for and a simulation leaves out.
 type rtGaps struct {
-	file *rtapp.File
-	list []string
+	file  *rtapp.File
+	list  []string
+	wakes map[string]bool // the names under which threads sleep until a resume
 }
 
 func (g *rtGaps) add(at rtapp.Pos, format string, args ...any) {
@@ -19,7 +20,7 @@ func (g *rtGaps) add(at rtapp.Pos, format string, args ...any) {
 
 // unsimulated names, in the order of the grammar, what is left out.
 func unsimulated(file *rtapp.File) []string {
-	g := &rtGaps{file: file}
+	g := &rtGaps{file: file, wakes: sleepers(file)}
 	for _, r := range file.Remarks {
 		g.add(r.Pos, "%s", r.Text)
 	}
@@ -93,24 +94,25 @@ func (g *rtGaps) slice(a *rtapp.Attributes) {
 
 func (g *rtGaps) events(events []rtapp.Event) {
 	for _, e := range events {
-		if e.Kind == rtapp.Resume && !g.suspends(e.Ref) {
+		if e.Kind == rtapp.Resume && !g.wakes[e.Ref] {
 			g.add(e.Pos, "%s: no thread is ever suspended as %q, so this wakes nobody", e.Key, e.Ref)
 		}
 	}
 }
 
-// suspends reports whether a thread sleeps where a resume of that name wakes
-// it: suspended, or waiting for the condition of that name.
-func (g *rtGaps) suspends(name string) bool {
-	for i := range g.file.Tasks {
-		for j := range g.file.Tasks[i].Phases {
-			for _, e := range g.file.Tasks[i].Phases[j].Events {
-				sleeps := e.Kind == rtapp.Suspend || e.Kind == rtapp.Wait || e.Kind == rtapp.Sync
-				if sleeps && e.Ref == name {
-					return true
+// sleepers are the names under which a thread sleeps where a resume wakes it:
+// suspended, or waiting for the condition of that name.
+func sleepers(file *rtapp.File) map[string]bool {
+	names := map[string]bool{}
+	for i := range file.Tasks {
+		for j := range file.Tasks[i].Phases {
+			for _, e := range file.Tasks[i].Phases[j].Events {
+				switch e.Kind {
+				case rtapp.Suspend, rtapp.Wait, rtapp.Sync:
+					names[e.Ref] = true
 				}
 			}
 		}
 	}
-	return false
+	return names
 }

@@ -60,7 +60,11 @@ func (t *rtThreadSummary) join(o *rtThreadSummary) {
 
 func (s *rtSummary) text(file string, end int64) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "rt-app %s: %d threads, %s, pLoad %d ns\n", file, len(s.threads), secondsText(end), s.loopNS)
+	plural := "s"
+	if len(s.threads) == 1 {
+		plural = ""
+	}
+	fmt.Fprintf(&b, "rt-app %s: %d thread%s, %s, pLoad %d ns\n", file, len(s.threads), plural, secondsText(end), s.loopNS)
 	width := len("thread")
 	for i := range s.threads {
 		width = max(width, len(s.threads[i].name))
