@@ -17,6 +17,7 @@ type periodic struct {
 	turns  []workload.Activation // the one that each task is in, by task
 	clocks []int64               // of the last OpClockIn, by task
 	memory memory
+	room   int // for activations in the log
 	// allowed are the CPUs that each task may use at first.
 	allowed []machine.CPUMask
 }
@@ -31,6 +32,7 @@ type periodTimer struct {
 func (m *Sim) buildPeriodic(sc *workload.Scenario, mach *machine.Machine) {
 	m.periodic = periodic{
 		timers: make([]periodTimer, len(sc.Timers)), pools: append([]workload.Pool(nil), sc.Pools...),
+		room:   workload.MaxActivations,
 		memory: newMemory(mach), allowed: make([]machine.CPUMask, len(sc.Tasks)),
 	}
 	p := &m.periodic
@@ -107,7 +109,7 @@ func (m *Sim) completeActivation(c *cpu, t *task, in *workload.Instr) (blocks bo
 		*turn = workload.Activation{Task: t.id, Start: m.now}
 	case workload.OpActivated:
 		turn.Kind, turn.End = int32(in.N), m.now
-		m.result.Observation.Activations = append(m.result.Observation.Activations, *turn)
+		m.logActivation(turn)
 	case workload.OpClockIn:
 		p.clocks[t.id] = m.now
 	case workload.OpClockOut:
@@ -136,6 +138,18 @@ func (m *Sim) completeActivation(c *cpu, t *task, in *workload.Instr) (blocks bo
 	}
 	t.pc++
 	return false
+}
+
+// logActivation keeps an activation. A run that has more than the log holds is
+// over: who makes so many works in nothing but system calls.
+func (m *Sim) logActivation(turn *workload.Activation) {
+	o := &m.result.Observation
+	if len(o.Activations) == m.periodic.room {
+		o.LogFull = true
+		m.foreground = 0
+		return
+	}
+	o.Activations = append(o.Activations, *turn)
 }
 
 // missed moves the timer on by its period and reports whether that time has

@@ -406,6 +406,19 @@ func TestRTAppDuration(t *testing.T) {
 	}
 }
 
+// A run that logs more than there is room for fails, and keeps what it has.
+func TestRTAppStopsWhenTheLogIsFull(t *testing.T) {
+	m, bench := rtBuild(t, "1n1c1t", withGlobal(`"T": {"run": 10}`, `"duration": 600`), nil)
+	m.periodic.room = 5
+	r := run(t, m)
+	if got := len(r.Observation.Activations); got != 5 || r.End > 1e6 {
+		t.Errorf("%d activations until %d ns, want 5 within a millisecond", got, r.End)
+	}
+	if failure := bench.Report(&r.Observation).Failure; !strings.Contains(failure, "as many as can be logged") {
+		t.Errorf("failure %q", failure)
+	}
+}
+
 // With a buffer of 1 MiB the log holds the newest 1048576 / 88 lines.
 func TestRTAppLogBuffer(t *testing.T) {
 	logs, _ := rtRun(t, "1n1c1t", withGlobal(`"T": {"loop": 12000, "run": 10}`, `"log_size": 1`), func(c *Config) { c.Check = false })

@@ -24,6 +24,9 @@ type Activation struct {
 	LateMicros int64
 }
 
+// MaxActivations is how many activations a run can log: some 300 MB of them.
+const MaxActivations = 5_000_000
+
 // TimerSpec declares one timer of periods.
 type TimerSpec struct {
 	// Absolute timers keep their grid after a time that was missed; relative

@@ -32,6 +32,9 @@ type Observation struct {
 	Recorders []Recorder
 	// Activations are the log of OpActivated, in the order in which they ended.
 	Activations []Activation
+	// LogFull says that the run ended because there were more of them than
+	// [MaxActivations].
+	LogFull bool
 	// Forks are the tasks that OpForkNext started, in that order.
 	Forks []TaskID
 	// OutOfTasks is 1 + the pool that had no task left, which ends a run; 0

@@ -72,6 +72,9 @@ func (b *rtApp) Report(obs *Observation) Report {
 	if obs.OutOfTasks > 0 {
 		report.Failure = fmt.Sprintf("rt-app gives up: a task was forked more than %d times", forkLimit)
 	}
+	if obs.LogFull {
+		report.Failure = fmt.Sprintf("%s: %d activations in %s are as many as can be logged; let it end sooner, or give its phases more to do", b.file.Name, MaxActivations, secondsText(obs.EndTime))
+	}
 	summary := b.summarize(obs, logs)
 	report.Text = summary.text(b.file.Name, obs.EndTime)
 	report.Metrics = summary.metrics(obs.EndTime)
