@@ -74,7 +74,11 @@ func TestRandomRTAppFiles(t *testing.T) {
 		must(err)
 		costs, err := CostsFor(mach.Name)
 		must(err)
-		m, err := New(Config{Sched: sched.NewConfig(mach, profile), Costs: costs, Rules: rules, Scenario: scenario, Seed: 1, Check: true})
+		cfg := Config{Sched: sched.NewConfig(mach, profile), Costs: costs, Rules: rules, Scenario: scenario, Seed: 1, Check: true}
+		if rapid.Bool().Draw(t, "limited") {
+			cfg.Limits = []GroupLimit{{Path: "/g", Limit: sched.Limit{Quota: 1e6, Period: 2e6}}}
+		}
+		m, err := New(cfg)
 		must(err)
 		r, err := m.Run(context.Background())
 		must(err)
