@@ -60,6 +60,37 @@ func TestPathsBeginAtTheFile(t *testing.T) {
 	}
 }
 
+// A benchmark's own file begins at the experiment's folder too, and is one of
+// the inputs: a change of it makes other results.
+func TestWorkloadFilesAreInputs(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "w.json"), []byte("a machine"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Replace(smallExperiment, "while1 -n 3", "rt-app w.json", 1)
+	if text == smallExperiment {
+		t.Fatalf("no benchmark to replace in\n%s", smallExperiment)
+	}
+	x, err := Parse(filepath.Join(dir, "e.yaml"), []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := InputFile{"w.json", "cf31bfe26667114540e9c28a9f75a406ed35b77add22336b7497f2dc5cabfe54"} // printf 'a machine' | sha256sum
+	if files := x.Inputs(); len(files) != 2 || files[1] != want {
+		t.Errorf("inputs %+v", files)
+	}
+	plan, err := x.Plan(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := plan.Cells[len(plan.Cells)-1].Command[1], filepath.Join(dir, "w.json"); got != want {
+		t.Errorf("the cell reads %s, want %s", got, want)
+	}
+	if _, err := Parse(filepath.Join(dir, "e.yaml"), []byte(strings.Replace(text, "w.json", "v.json", 1))); err == nil || !strings.Contains(err.Error(), `"v.json" cannot be read`) {
+		t.Errorf("a file that does not exist: %v", err)
+	}
+}
+
 func TestAliases(t *testing.T) {
 	plan := mustPlan(t, `
 machine: m

@@ -94,6 +94,7 @@ type Sim struct {
 	groups     map[string]*sched.TaskGroup
 	groupList  []*sched.TaskGroup
 	weights    map[string]int64 // cpu.weight of groups that have had it set
+	periodic   periodic
 	out        workload.Outcome
 
 	dueTimers []*sched.Timer // scratch: see fireTimers
@@ -168,6 +169,7 @@ func New(cfg Config) (*Sim, error) {
 	}
 	m.buildChannels(sc, cfg.Rules)
 	m.buildSyncs(sc)
+	m.buildPeriodic(sc, cfg.Sched.Machine)
 	m.buildTasks(sc, cfg.Seed)
 	m.buildStretch(sc)
 	return m, nil
@@ -276,6 +278,7 @@ func (m *Sim) buildTasks(sc *workload.Scenario, seed uint64) {
 	m.comms = make([]string, len(sc.Tasks))
 	forkCounts := make([]int32, len(sc.Tasks))
 	spaces := addressSpaces(m.sched, sc.Tasks)
+	pooled := m.periodic.pooled(len(sc.Tasks))
 	for i := range sc.Tasks {
 		spec := &sc.Tasks[i]
 		t := &m.tasks[i]
@@ -288,7 +291,7 @@ func (m *Sim) buildTasks(sc *workload.Scenario, seed uint64) {
 			t.rng = rand.New(rand.NewPCG(seed, uint64(i)+2)) // stream 1 is the tie order
 		}
 		m.comms[i] = commOf(spec.Name)
-		if !t.background {
+		if !t.background && !pooled[i] {
 			m.foreground++
 		}
 		forkCounts[i] = t.prog.Forks()
@@ -297,6 +300,7 @@ func (m *Sim) buildTasks(sc *workload.Scenario, seed uint64) {
 			schedSpec.Space = spaces[spec.Process]
 		}
 		m.sched.InitTask(t.sched, schedSpec)
+		m.periodic.allowed[i] = t.sched.Allowed()
 	}
 	m.buildChildLists(forkCounts)
 }
@@ -376,7 +380,7 @@ func (m *Sim) Run(ctx context.Context) (*Result, error) {
 
 // start makes the tasks that nobody forks runnable at time 0.
 func (m *Sim) start() {
-	forked := make([]bool, len(m.tasks))
+	forked := m.periodic.pooled(len(m.tasks))
 	for i := range m.tasks {
 		for _, child := range m.tasks[i].prog.Children() {
 			forked[child] = true

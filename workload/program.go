@@ -127,6 +127,52 @@ const (
 	// OpSpinLocked takes spinlock Chan for N ns and reads M lines there that
 	// whoever had the lock before has written.
 	OpSpinLocked
+
+	// OpAdd adds N to word Chan and wakes nobody.
+	OpAdd
+	// OpSemPost adds 1 to semaphore Chan and wakes a sleeper.
+	OpSemPost
+	// OpSemWait takes 1 from semaphore Chan, sleeping until that can be done.
+	OpSemWait
+
+	// The rest is for periodic tasks; see activation.go.
+
+	// OpEpoch sets the scenario's epoch, from which timers count, to the clock.
+	OpEpoch
+	// OpActivate begins an activation.
+	OpActivate
+	// OpActivated ends it and adds it to the log, with N as its kind.
+	OpActivated
+	// OpClockIn and OpClockOut enclose work whose wall time is the activation's.
+	OpClockIn
+	OpClockOut
+	// OpRunWall works in pieces of M ns until N ns have passed since the
+	// OpClockIn before it, and adds that time to the activation's.
+	OpRunWall
+	// OpDue moves timer Chan N ns on; one that is used for the first time begins
+	// M ns after the epoch. If its time has passed it jumps ahead to Target.
+	// With Slot 1 the activation's slack is the sum of all its timers'.
+	OpDue
+	// OpSleepUntil sleeps until the time of timer Chan.
+	OpSleepUntil
+	// OpLate adds the time since that of timer Chan to the activation's wakeup
+	// latency.
+	OpLate
+	// OpForkNext starts the next task of pool Chan.
+	OpForkNext
+	// OpAffinity lets the task run on the CPUs of set Chan only.
+	OpAffinity
+	// OpGroup moves the task to control group Chan.
+	OpGroup
+	// OpPriority gives the task nice value N and policy M.
+	OpPriority
+	// OpYield lets others run first.
+	OpYield
+	// OpSyscalls makes N system calls that do nothing else.
+	OpSyscalls
+	// OpTouch accesses N bytes of a buffer of M bytes in the manner of Slot, an
+	// [Access].
+	OpTouch
 	numOps
 )
 
@@ -150,6 +196,10 @@ type Bounds struct {
 	Marks     int        // OpMark: 0 to Marks-1
 	Recorders int        // OpSample, OpForget, OpSnapshot: 0 to Recorders-1
 	Syncs     []SyncSpec // the operations on synchronisation objects
+	Timers    int        // OpDue, OpSleepUntil, OpLate: 0 to Timers-1
+	Pools     int        // OpForkNext: 0 to Pools-1
+	CPUSets   int        // OpAffinity: 0 to CPUSets-1
+	Groups    int        // OpGroup: 0 to Groups-1
 }
 
 // maxTransfer is the longest single read or write in bytes: Linux moves at
@@ -215,6 +265,9 @@ func (p Program) validateInstr(i int, in Instr, b Bounds) error {
 	case OpCharge, OpLookup:
 		return validateCharge(in)
 	default:
+		if in.Op.OfActivation() {
+			return p.validateActivation(i, in, b)
+		}
 		return p.validateSync(i, in, b)
 	}
 	return nil
@@ -278,7 +331,7 @@ func (p Program) turnTakesTime(start, end int) bool {
 // jumpsAhead reports whether the instruction may jump to one further down.
 func (op Op) jumpsAhead() bool {
 	switch op {
-	case OpBranch, OpUnlessWatched, OpTryRead, OpCountTo:
+	case OpBranch, OpDue, OpUnlessWatched, OpTryRead, OpCountTo:
 		return true
 	}
 	return false
@@ -293,6 +346,7 @@ func (in Instr) takesTime() bool {
 	case OpRunRandom, OpSleepRandom:
 		return in.M > 0
 	case OpLoop, OpFork, OpWaitChildren, OpMark, OpForget, OpSnapshot, OpStore, OpBranch, OpPostTaken,
+		OpAdd, OpForkNext, OpAffinity, OpGroup, OpPriority,
 		OpWatch, OpUnlessWatched, OpTally, OpCountTo:
 		return false
 	}
@@ -326,6 +380,10 @@ var opNames = [...]string{
 	OpPost: "post", OpAwait: "await", OpLock: "lock", OpUnlock: "unlock",
 	OpCondWait: "condwait", OpSignal: "signal", OpBroadcast: "broadcast", OpMeet: "meet",
 	OpPush: "push", OpTake: "take", OpPostTaken: "posttaken",
+	OpAdd: "add", OpSemPost: "sempost", OpSemWait: "semwait",
+	OpEpoch: "epoch", OpActivate: "activate", OpActivated: "activated", OpClockIn: "clockin", OpClockOut: "clockout", OpRunWall: "runwall",
+	OpDue: "due", OpSleepUntil: "sleepuntil", OpLate: "late", OpForkNext: "forknext",
+	OpAffinity: "affinity", OpGroup: "group", OpPriority: "priority", OpYield: "yield", OpSyscalls: "syscalls", OpTouch: "touch",
 	OpWatch: "watch", OpSelect: "select", OpUnlessWatched: "unlesswatched", OpTryRead: "tryread",
 	OpTally: "tally", OpCountTo: "countto", OpCharge: "charge", OpLookup: "lookup", OpSpinLocked: "spinlocked",
 }

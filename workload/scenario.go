@@ -76,6 +76,8 @@ type Scenario struct {
 	Marks int
 	// Recorders is how many histograms the programs fill; see OpSample.
 	Recorders int
+	// Periodic is what OpDue and the operations after it refer to.
+	Periodic
 	// Work, if set, says which loops do the benchmark's work.
 	Work *Work
 	// Stretch, if set, is how much of that work is simulated at most. It needs
@@ -99,7 +101,8 @@ func (s *Scenario) Validate(cpus int) error {
 	if err := s.validateSyncs(); err != nil {
 		return err
 	}
-	bounds := Bounds{Tasks: len(s.Tasks), Channels: len(s.Channels), Marks: s.Marks, Recorders: s.Recorders, Syncs: s.Syncs}
+	bounds := Bounds{Tasks: len(s.Tasks), Channels: len(s.Channels), Marks: s.Marks, Recorders: s.Recorders, Syncs: s.Syncs,
+		Timers: len(s.Timers), Pools: len(s.Pools), CPUSets: len(s.CPUSets), Groups: len(s.Groups)}
 	for i, p := range s.Programs {
 		if err := p.Validate(bounds); err != nil {
 			return fmt.Errorf("program %d: %w", i, err)
@@ -111,6 +114,9 @@ func (s *Scenario) Validate(cpus int) error {
 		}
 	}
 	if err := s.validateWatchers(); err != nil {
+		return err
+	}
+	if err := s.validatePeriodic(cpus); err != nil {
 		return err
 	}
 	if err := s.validateForks(); err != nil {
@@ -158,6 +164,11 @@ func (s *Scenario) validateTask(i, cpus int) error {
 // forked task, that none starts the others, and that every task starts at all.
 func (s *Scenario) validateForks() error {
 	starts := make([]int, len(s.Tasks))
+	for _, pool := range s.Pools {
+		for i := range pool.Count {
+			starts[pool.First+i]++
+		}
+	}
 	for _, t := range s.Tasks {
 		for _, child := range s.Programs[t.Program].children() {
 			starts[child]++
@@ -184,6 +195,11 @@ func (s *Scenario) validateAncestry() error {
 	for i, t := range s.Tasks {
 		if !t.Forked {
 			pending = append(pending, TaskID(i))
+		}
+	}
+	for _, pool := range s.Pools { // an empty turn is no mistake: who forks them may never get there
+		for i := range pool.Count {
+			pending = append(pending, pool.First+i)
 		}
 	}
 	for len(pending) > 0 {

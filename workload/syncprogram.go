@@ -6,13 +6,13 @@ import (
 )
 
 // syncKindNames name the kinds in errors.
-var syncKindNames = [numSyncKinds]string{"word", "mutex", "condition", "condition", "barrier", "stack", "spinlock"}
+var syncKindNames = [numSyncKinds]string{"word", "mutex", "condition", "condition", "barrier", "stack", "semaphore", "spinlock"}
 
 // operand is the kind of object that an operation works on; the two conditions
 // take the same operations.
 func (op Op) operand() (SyncKind, bool) {
 	switch op {
-	case OpStore, OpBranch, OpCountTo, OpFutexWait, OpFutexWake, OpPost, OpAwait:
+	case OpStore, OpBranch, OpCountTo, OpFutexWait, OpFutexWake, OpPost, OpAwait, OpAdd:
 		return Word, true
 	case OpLock, OpUnlock:
 		return Mutex, true
@@ -22,6 +22,8 @@ func (op Op) operand() (SyncKind, bool) {
 		return Barrier, true
 	case OpPush, OpTake, OpPostTaken:
 		return Stack, true
+	case OpSemPost, OpSemWait:
+		return Semaphore, true
 	case OpSpinLocked:
 		return SpinLock, true
 	}
@@ -38,7 +40,7 @@ func (p Program) validateSync(i int, in Instr, b Bounds) error {
 		return err
 	}
 	switch in.Op {
-	case OpStore, OpFutexWait, OpBranch, OpCountTo:
+	case OpStore, OpFutexWait, OpBranch, OpCountTo, OpAdd:
 		if in.N < math.MinInt32 || in.N > math.MaxInt32 {
 			return fmt.Errorf("value %d does not fit into a word of 32 bits", in.N)
 		}
@@ -87,6 +89,10 @@ func (s *Scenario) validateSyncs() error {
 		case Barrier:
 			if spec.Value < 1 {
 				err = fmt.Errorf("%d tasks meet there: want at least 1", spec.Value)
+			}
+		case Semaphore:
+			if spec.Value < 0 {
+				err = fmt.Errorf("a semaphore cannot begin at %d", spec.Value)
 			}
 		case Word, Mutex, Stack, SpinLock:
 		default:

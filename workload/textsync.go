@@ -11,6 +11,9 @@ import (
 // objects.
 
 func (in Instr) syncString() string {
+	if in.Op.OfActivation() {
+		return in.activationString()
+	}
 	switch in.Op {
 	case OpSpinWall:
 		return fmt.Sprintf("%s %s", in.Op, time.Duration(in.N))
@@ -20,7 +23,7 @@ func (in Instr) syncString() string {
 		return fmt.Sprintf("%s r%d %s", in.Op, in.Chan, time.Duration(in.N))
 	case OpForget, OpSnapshot, OpTally:
 		return fmt.Sprintf("%s r%d", in.Op, in.Chan)
-	case OpStore, OpFutexWait, OpFutexWake:
+	case OpStore, OpFutexWait, OpFutexWake, OpAdd:
 		return fmt.Sprintf("%s s%d %d", in.Op, in.Chan, in.N)
 	case OpBranch, OpCountTo:
 		return fmt.Sprintf("%s s%d %d L%d", in.Op, in.Chan, in.N, in.Target)
@@ -78,6 +81,9 @@ func (pp *programParser) syncInstruction(name string, args []string) (Instr, err
 	if !known {
 		return Instr{}, usageError(name)
 	}
+	if op.OfActivation() {
+		return pp.activationInstruction(op, args)
+	}
 	in := Instr{Op: op}
 	var err error
 	switch {
@@ -98,7 +104,7 @@ func (pp *programParser) syncInstruction(name string, args []string) (Instr, err
 		if in.Chan, err = parseIndex("s", args[0]); err == nil {
 			in.N, err = parseNumber("s", args[1], math.MaxInt32)
 		}
-	case (op == OpStore || op == OpFutexWait || op == OpFutexWake) && len(args) == 2:
+	case (op == OpStore || op == OpFutexWait || op == OpFutexWake || op == OpAdd) && len(args) == 2:
 		if in.Chan, err = parseIndex("s", args[0]); err == nil {
 			in.N, err = parseValue(args[1])
 		}
@@ -113,7 +119,7 @@ func (pp *programParser) syncInstruction(name string, args []string) (Instr, err
 // operandOnly reports whether the operation has an object as its one operand.
 func (op Op) operandOnly() bool {
 	switch op {
-	case OpStore, OpBranch, OpCountTo, OpFutexWait, OpFutexWake, OpPush, OpSpinLocked:
+	case OpStore, OpBranch, OpCountTo, OpFutexWait, OpFutexWake, OpPush, OpSpinLocked, OpAdd:
 		return false
 	}
 	_, known := op.operand()

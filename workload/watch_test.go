@@ -102,7 +102,7 @@ func TestWatchersAreValidated(t *testing.T) {
 
 func TestServerProgramText(t *testing.T) {
 	text := "\twatch c3 1\n\tselect c3 4\n\tunlesswatched c3 L5\n\ttryread c3 80 L5\n\ttally r0\n" +
-		"L5:\n\tcountto s0 10 L9\n\tcharge pg_page_read 1973 10\n\tlookup 25 33554432\n\tspinlocked s6 60ns 7\nL9:\n\texit\n"
+		"L5:\n\tcountto s0 10 L9\n\tcharge pg_page_read 1973 10\n\tlookup 25 33554432\n\tspinlocked s7 60ns 7\nL9:\n\texit\n"
 	p, err := ParseProgram(text)
 	if err != nil {
 		t.Fatal(err)
