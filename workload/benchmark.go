@@ -163,6 +163,11 @@ var registry = []registration{
 		create:  func() parsable { return newPgbench() },
 	},
 	{
+		name:    "lu",
+		summary: "an OpenMP team that solves equations in a pipeline (NAS Parallel Benchmarks 3.3, GCC)",
+		create:  func() parsable { return newLU() },
+	},
+	{
 		name:    "while1",
 		summary: "endless loops that never sleep, for a given time",
 		create:  func() parsable { return newWhile1() },
