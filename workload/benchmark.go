@@ -113,11 +113,19 @@ type operandTaker interface {
 	operand() option
 }
 
+// dashReader is a benchmark whose tool takes dashes and underscores for the same.
+type dashReader interface {
+	dashesAreUnderscores() bool
+}
+
 func optionsOf(tool string, b parsable) optionSet {
 	set := optionSet{tool: tool, options: b.options()}
 	if taker, ok := b.(operandTaker); ok {
 		operand := taker.operand()
 		set.operand = &operand
+	}
+	if reader, ok := b.(dashReader); ok {
+		set.dashes = reader.dashesAreUnderscores()
 	}
 	return set
 }
@@ -161,6 +169,11 @@ var registry = []registration{
 		name:    "pgbench",
 		summary: "SELECTs by clients of a PostgreSQL server (-S, PostgreSQL 9.2)",
 		create:  func() parsable { return newPgbench() },
+	},
+	{
+		name:    "sysbench",
+		summary: "OLTP transactions by clients of a MySQL or PostgreSQL server (sysbench 1.0)",
+		create:  func() parsable { return newSysbench() },
 	},
 	{
 		name:    "lu",

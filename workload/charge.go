@@ -10,19 +10,28 @@ import (
 // length belongs to the costs and not to the program.
 type Price int32
 
-// The prices: of a PostgreSQL server and its client pgbench, and of the NAS
-// benchmark LU.
+// The prices: of a PostgreSQL server and its client pgbench, of the NAS
+// benchmark LU, and of sysbench with its servers.
 const (
-	PricePlan       Price = iota // a backend: parse, analyse and plan a SELECT by primary key
-	PriceExecute                 // a backend: execute it, with all pages at hand
-	PricePageRead                // a backend: get a page from the kernel's page cache into shared buffers
-	PriceReply                   // pgbench: take a reply apart
-	PriceCommand                 // pgbench: one variable-setting command of the script
-	PriceQuery                   // pgbench: put the query together
-	PriceScan                    // pgbench: look at one client in a pass over all of them
-	PriceLUJacobian              // lu: the Jacobian of one point, in one sweep
-	PriceLUSolve                 // lu: the solution of one point, in one sweep
-	PriceLURHS                   // lu: everything else of one point in an iteration
+	PricePlan         Price = iota // a backend: parse, analyse and plan a SELECT by primary key
+	PriceExecute                   // a backend: execute it, with all pages at hand
+	PricePageRead                  // a backend: get a page from the kernel's page cache into shared buffers
+	PriceReply                     // pgbench: take a reply apart
+	PriceCommand                   // pgbench: one variable-setting command of the script
+	PriceQuery                     // pgbench: put the query together
+	PriceScan                      // pgbench: look at one client in a pass over all of them
+	PriceLUJacobian                // lu: the Jacobian of one point, in one sweep
+	PriceLUSolve                   // lu: the solution of one point, in one sweep
+	PriceLURHS                     // lu: everything else of one point in an iteration
+	PriceSysbench                  // sysbench: one statement, from the script to the message and back
+	PriceMySQLPoint                // a thread of MySQL: select a row by its key
+	PriceMySQLRange                // the same: select 100 rows
+	PriceMySQLWrite                // the same: change a row
+	PriceMySQLControl              // the same: BEGIN or COMMIT
+	PricePgSQLPoint                // a backend of PostgreSQL: the same four
+	PricePgSQLRange
+	PricePgSQLWrite
+	PricePgSQLControl
 	NumPrices
 )
 
@@ -30,6 +39,8 @@ const (
 var priceNames = [NumPrices]string{
 	"pg_plan", "pg_execute", "pg_page_read", "pgbench_reply", "pgbench_command", "pgbench_query", "pgbench_scan",
 	"lu_jacobian", "lu_solve", "lu_rhs",
+	"sysbench_statement", "mysql_point", "mysql_range", "mysql_write", "mysql_control",
+	"pgsql_point", "pgsql_range", "pgsql_write", "pgsql_control",
 }
 
 // String returns the name of the cost parameter.

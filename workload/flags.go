@@ -29,6 +29,7 @@ type optionSet struct {
 	tool    string // how messages name it
 	options []option
 	operand *option // what may stand without a flag, nil: nothing
+	dashes  bool    // an underscore in a long name may be written as a dash, and the other way round
 }
 
 // parse applies the arguments that follow the tool's name, in the manner of
@@ -59,7 +60,7 @@ func (o *optionSet) parse(args []string) error {
 
 func (o *optionSet) parseLong(text string, rest []string) ([]string, error) {
 	name, value, hasValue := strings.Cut(text, "=")
-	opt := o.find(func(opt *option) bool { return opt.long == name && name != "" })
+	opt := o.find(func(opt *option) bool { return o.spelled(opt.long) == o.spelled(name) && name != "" })
 	if opt == nil {
 		return nil, o.unknown("--" + name)
 	}
@@ -96,6 +97,14 @@ func (o *optionSet) parseLetters(letters string, rest []string) ([]string, error
 		return opt.applyNext(rest)
 	}
 	return rest, nil
+}
+
+// spelled is a long name as names are compared.
+func (o *optionSet) spelled(name string) string {
+	if o.dashes {
+		return strings.ReplaceAll(name, "_", "-")
+	}
+	return name
 }
 
 func (o *optionSet) find(matches func(*option) bool) *option {

@@ -17,6 +17,7 @@ const (
 type Histogram struct {
 	Count    int64
 	Min, Max int64 // of all samples; 0 without any
+	Sum      int64
 	buckets  [numBuckets]int64
 }
 
@@ -28,7 +29,24 @@ func (h *Histogram) Add(value int64) {
 	}
 	h.Max = max(h.Max, value)
 	h.Count++
+	h.Sum += value
 	h.buckets[bucketOf(value)]++
+}
+
+// Merge adds the samples of another histogram.
+func (h *Histogram) Merge(other *Histogram) {
+	if other.Count == 0 {
+		return
+	}
+	if h.Count == 0 || other.Min < h.Min {
+		h.Min = other.Min
+	}
+	h.Max = max(h.Max, other.Max)
+	h.Count += other.Count
+	h.Sum += other.Sum
+	for bucket, n := range other.buckets {
+		h.buckets[bucket] += n
+	}
 }
 
 // bucketOf is the bucket of a value; the last one takes what is beyond.
