@@ -30,6 +30,7 @@ const (
 const (
 	sysbenchJitter          = 10 // percent that the work on two statements differs from the mean
 	sysbenchServerStart     = 1_000_000
+	sysbenchTableHold       = 300 // ns [M]
 	sysbenchClientFootprint = 8 << 10
 	sysbenchServerFootprint = 40 << 10 // as a backend of pgbench writes
 )
@@ -38,14 +39,15 @@ const (
 type sysbenchServer struct {
 	name                         string
 	processes                    bool // one for each connection, else threads of one
+	lock                         SyncKind
 	point, ranged, write, finish Price
 }
 
 func (b *sysbench) server() sysbenchServer {
 	if b.driver == "pgsql" {
-		return sysbenchServer{"postgres", true, PricePgSQLPoint, PricePgSQLRange, PricePgSQLWrite, PricePgSQLControl}
+		return sysbenchServer{"postgres", true, SpinLock, PricePgSQLPoint, PricePgSQLRange, PricePgSQLWrite, PricePgSQLControl}
 	}
-	return sysbenchServer{"mysqld", false, PriceMySQLPoint, PriceMySQLRange, PriceMySQLWrite, PriceMySQLControl}
+	return sysbenchServer{"mysqld", false, Mutex, PriceMySQLPoint, PriceMySQLRange, PriceMySQLWrite, PriceMySQLControl}
 }
 
 // transaction lists the statements in the script's order.
@@ -78,6 +80,7 @@ const (
 	sysbenchTaken
 	sysbenchNever
 	sysbenchStartBarrier
+	sysbenchServerLock // of MySQL: the table cache; of PostgreSQL: the process array
 )
 
 // Channels: to the listener, then for each thread the way there, then for each
@@ -96,7 +99,7 @@ func (b *sysbench) serves(i int) int64 { return int64(3 + b.threads + i) }
 // Build implements [Benchmark].
 func (b *sysbench) Build(Shape) (*Scenario, error) {
 	s := &Scenario{Recorders: b.threads, Marks: sysbenchMarks, Syncs: []SyncSpec{
-		{Kind: Word}, {Kind: Word}, {Kind: Word}, {Kind: Barrier, Value: int32(b.threads + 1)},
+		{Kind: Word}, {Kind: Word}, {Kind: Word}, {Kind: Barrier, Value: int32(b.threads + 1)}, {Kind: b.server().lock},
 	}}
 	for range 1 + 2*b.threads {
 		s.Channels = append(s.Channels, ChannelSpec{Kind: UnixStream})
@@ -208,14 +211,29 @@ func (b *sysbench) serverProgram(i int) Program {
 	for _, s := range b.transaction() {
 		body := Program{
 			{Op: OpSyscalls, N: 1}, {Op: OpPoll, Chan: b.there(i)}, {Op: OpRead, Chan: b.there(i), N: s.query},
-			charge(s.price, s.thousandths, sysbenchJitter),
 		}
+		if s.lines > 0 {
+			body = append(body, b.openTable()...)
+		}
+		body = append(body, charge(s.price, s.thousandths, sysbenchJitter))
 		if s.lines > 0 {
 			body = append(body, Instr{Op: OpLookup, N: s.lines, M: tables})
 		}
 		p = s.repeat(p, append(body, Instr{Op: OpWrite, Chan: b.back(i), N: s.reply})...)
 	}
 	return append(p, Instr{Op: OpLoop, Target: again, N: Forever})
+}
+
+// openTable is the short section that every statement on a table goes through
+// alone: in MySQL a mutex that its waiters sleep for at once, in PostgreSQL a
+// spinlock at the snapshot, as with pgbench.
+func (b *sysbench) openTable() Program {
+	if b.server().lock == SpinLock {
+		return Program{{Op: OpSpinLocked, Chan: sysbenchServerLock, N: pgSnapshotHold, M: 1 + int64(b.threads)/pgSnapshotShared}}
+	}
+	return Program{
+		{Op: OpLock, Chan: sysbenchServerLock}, {Op: OpRun, N: sysbenchTableHold}, {Op: OpUnlock, Chan: sysbenchServerLock},
+	}
 }
 
 // repeat appends what belongs to one statement, as often as there are such.
