@@ -113,6 +113,12 @@ type operandTaker interface {
 	operand() option
 }
 
+// fileReader is a benchmark whose operand names a file.
+type fileReader interface {
+	operandTaker
+	operandIsFile()
+}
+
 // dashReader is a benchmark whose tool takes dashes and underscores for the same.
 type dashReader interface {
 	dashesAreUnderscores() bool
@@ -237,7 +243,7 @@ func InputFile(argv []string) int {
 		return -1
 	}
 	options := optionsOf(name, benchmark)
-	if options.operand == nil {
+	if _, reads := benchmark.(fileReader); !reads {
 		return -1
 	}
 	file := ""
