@@ -1,6 +1,9 @@
 package workload
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // What one thread of LU does in an iteration: two parallel regions, of which
 // the first holds the two sweeps.
@@ -49,6 +52,9 @@ func (b *lu) Build(machine Shape) (*Scenario, error) {
 	if b.threads == 0 {
 		b.threads = machine.CPUs
 	}
+	if i := slices.IndexFunc(b.team.places, func(cpu int) bool { return cpu >= machine.CPUs }); i >= 0 {
+		return nil, fmt.Errorf("lu: GOMP_CPU_AFFINITY names CPU %d: the machine has CPUs 0 to %d", b.team.places[i], machine.CPUs-1)
+	}
 	inner := int(b.size().points) - 2
 	p := luTeamProgram{size: b.size(), threads: b.threads, pipeline: min(b.threads, inner), turns: b.team.turns(b.threads, machine.CPUs)}
 	s := &Scenario{Recorders: 1, Marks: luMarks, Syncs: []SyncSpec{
@@ -65,11 +71,6 @@ func (b *lu) Build(machine Shape) (*Scenario, error) {
 		}
 		s.Programs = append(s.Programs, program)
 		allowed := b.team.allowed(i, machine.CPUs)
-		for _, cpu := range allowed {
-			if cpu >= machine.CPUs {
-				return nil, fmt.Errorf("lu: GOMP_CPU_AFFINITY names CPU %d: the machine has CPUs 0 to %d", cpu, machine.CPUs-1)
-			}
-		}
 		task := TaskSpec{Name: "lu." + b.class, Program: int32(i), Footprint: luFootprint, StartCPU: AnyCPU, Allowed: allowed}
 		task.Forked, task.Background = i > 0, i > 0 // the end of the process ends its threads
 		s.Tasks = append(s.Tasks, task)

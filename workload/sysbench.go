@@ -145,6 +145,9 @@ func (b *sysbench) check() error {
 			known = true
 		}
 	}
+	if b.mix.rangeSelects == "off" {
+		b.mix.ranges, b.mix.sums, b.mix.orders, b.mix.distincts = 0, 0, 0, 0
+	}
 	switch {
 	case b.script == "":
 		return fmt.Errorf("a script is missing: write oltp_read_only, oltp_read_write or oltp_point_select, and run")
@@ -158,9 +161,6 @@ func (b *sysbench) check() error {
 		return fmt.Errorf("--time=0 and no --events: the run would not end")
 	case b.statements() == 0:
 		return fmt.Errorf("a transaction without statements")
-	}
-	if b.mix.rangeSelects == "off" {
-		b.mix.ranges, b.mix.sums, b.mix.orders, b.mix.distincts = 0, 0, 0, 0
 	}
 	return nil
 }
