@@ -110,7 +110,8 @@ func (m *Sim) finish() *Result {
 	r.Counters = append(r.Counters, m.sched.Snapshot(m.now))
 	r.Sched = m.counters()
 	r.Stretch = m.stretch.finish(r.Sched)
-	r.Observation = workload.Observation{Marks: m.marks, EndTime: m.now, Messages: r.Messages, Recorders: m.recorders}
+	r.Observation = workload.Observation{Marks: m.marks, EndTime: m.now, Messages: r.Messages, Recorders: m.recorders,
+		CPUTime: m.now * int64(m.online), IdleTime: r.IdleNS}
 	if r.Stretch != nil {
 		r.Observation.Skipped = r.Stretch.Skipped
 	}

@@ -160,7 +160,7 @@ func New(cfg Config) (*Sim, error) {
 	if err := m.buildGroups(cfg.Cgroups); err != nil {
 		return nil, err
 	}
-	if err := m.buildLimits(cfg.Limits); err != nil {
+	if err := m.buildLimits(append(scenarioLimits(sc), cfg.Limits...)); err != nil {
 		return nil, err
 	}
 	m.buildChannels(sc, cfg.Rules)

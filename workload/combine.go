@@ -57,6 +57,7 @@ func (s *Scenario) AddBackground(other *Scenario) {
 		}
 		s.Tasks = append(s.Tasks, t)
 	}
+	s.Limits = append(s.Limits, other.Limits...)
 	s.Channels = append(s.Channels, other.Channels...)
 	s.Marks += other.Marks
 	s.Recorders += other.Recorders

@@ -81,6 +81,8 @@ type Scenario struct {
 	// Stretch, if set, is how much of that work is simulated at most. It needs
 	// Work.
 	Stretch *Stretch
+	// Limits are cpu.max of cgroups that the benchmark makes itself.
+	Limits []CgroupLimit
 	// TimeLimit ends the run at that virtual time in ns; 0 means none.
 	TimeLimit int64
 }
