@@ -29,8 +29,9 @@ type Plan struct {
 	Seed       uint64
 	experiment *Experiment
 	supposed   []Tunable
-	origins    []origin // of each cell
-	rows       [][]row  // of each benchmark
+	origins    []origin       // of each cell
+	places     map[origin]int // of each cell in Cells
+	rows       [][]row        // of each benchmark
 	repeats    int
 }
 
@@ -44,7 +45,7 @@ func (x *Experiment) Plan(o Options) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{experiment: x, Quick: o.Quick, Seed: x.seed, repeats: x.repeats, supposed: o.Supposed}
+	p := &Plan{experiment: x, Quick: o.Quick, Seed: x.seed, repeats: x.repeats, supposed: o.Supposed, places: map[origin]int{}}
 	if o.Seed != nil {
 		p.Seed = *o.Seed
 	}
@@ -146,6 +147,7 @@ func (p *Plan) add(o origin) {
 	group, b, e, v := p.machines()[o.machine].value, &x.benchmarks[o.benchmark], &x.environments[o.environment], &x.variants[o.variant]
 	r := &p.rows[o.benchmark][o.row]
 	machine := orElse(v.machine, text{value: group}).value
+	p.places[o] = len(p.origins)
 	p.origins = append(p.origins, o)
 	p.Cells = append(p.Cells, Cell{
 		Key:     cellKey(machineLabel(group), b.name.value, e.name.value, r.label, v.name.value, strconv.Itoa(o.repeat)),

@@ -40,7 +40,7 @@ func (Simulator) Run(ctx context.Context, c *Cell) (*Outcome, error) {
 		o.Notes = append(o.Notes, fmt.Sprintf("supposed that %s costs %d", s.Name, s.Value))
 	}
 	if len(o.Samples) > 0 {
-		o.Samples = append(o.Samples, cpuStats(c.Row, s.Groups())...)
+		o.Samples = append(o.Samples, cpuStats(c, s.Groups())...)
 	}
 	return o, nil
 }
