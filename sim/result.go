@@ -115,6 +115,7 @@ func (m *Sim) finish() *Result {
 	if r.Stretch != nil {
 		r.Observation.Skipped = r.Stretch.Skipped
 	}
+	r.Observation.Requests = m.finishRequests()
 	for i := range m.tasks {
 		if t := &m.tasks[i]; !t.background {
 			r.Observation.Work = append(r.Observation.Work, m.sched.RunTime(m.now, t.sched))

@@ -94,7 +94,9 @@ type Sim struct {
 	weights    map[string]int64 // cpu.weight of groups that have had it set
 	out        workload.Outcome
 
-	dueTimers []*sched.Timer // scratch: see fireTimers
+	dueTimers []*sched.Timer       // scratch: see fireTimers
+	arrivals  []*workload.Requests // likewise
+	requests  []workload.Requests
 
 	queueFree  []int64 // when each run-queue lock is free again
 	marks      []int64
@@ -165,6 +167,7 @@ func New(cfg Config) (*Sim, error) {
 	}
 	m.buildChannels(sc, cfg.Rules)
 	m.buildSyncs(sc)
+	m.requests = workload.NewRequests(sc, cfg.Seed)
 	m.buildTasks(sc, cfg.Seed)
 	m.buildStretch(sc)
 	return m, nil
@@ -407,6 +410,9 @@ func (m *Sim) start() {
 		m.cpus[i].debt = 0
 	}
 	m.sched.TakeCost()
+	for i := range m.requests {
+		m.armArrival(&m.requests[i])
+	}
 }
 
 // deadlock says who sleeps on what when nothing can happen any more.

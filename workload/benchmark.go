@@ -32,6 +32,8 @@ type Observation struct {
 	Skipped int64
 	// Recorders are the scenario's recorders.
 	Recorders []Recorder
+	// Requests is what became of the requests of each of the scenario's sources.
+	Requests []*RequestCounts
 }
 
 // Metric is one figure of a report, in the form of a results row.
@@ -123,6 +125,11 @@ var registry = []registration{
 		aliases: []string{"cpu-matrix"},
 		summary: "matrix multiplications that never sleep (reconstruction of a patch of 2011)",
 		create:  func() parsable { return newCPUMatrix() },
+	},
+	{
+		name:    "service",
+		summary: "worker threads that answer requests of outside clients, for latencies under a limit",
+		create:  func() parsable { return newService() },
 	},
 }
 

@@ -102,6 +102,13 @@ const (
 	// OpPostTaken posts the tasks that were set aside on stack Chan, newest
 	// first, each with the stamp of that one reading of the clock.
 	OpPostTaken
+
+	// OpReceive takes a request of source Chan, sleeping until there is one.
+	OpReceive
+	// OpServe does the work of the task's request.
+	OpServe
+	// OpAnswer ends the task's request, which is of source Chan.
+	OpAnswer
 	numOps
 )
 
@@ -124,6 +131,7 @@ type Bounds struct {
 	Channels  int        // OpWrite, OpRead, OpPoll: 0 to Channels-1
 	Marks     int        // OpMark: 0 to Marks-1
 	Recorders int        // OpSample, OpForget, OpSnapshot: 0 to Recorders-1
+	Sources   int        // OpReceive, OpAnswer: 0 to Sources-1
 	Syncs     []SyncSpec // the operations on synchronisation objects
 }
 
@@ -187,7 +195,9 @@ func (p Program) validateInstr(i int, in Instr, b Bounds) error {
 		}
 	case OpSample, OpForget, OpSnapshot:
 		return within("recorder", int64(in.Chan), b.Recorders)
-	case OpWaitChildren, OpExit, OpStamp:
+	case OpReceive, OpAnswer:
+		return within("source", int64(in.Chan), b.Sources)
+	case OpWaitChildren, OpExit, OpStamp, OpServe:
 	default:
 		return p.validateSync(i, in, b)
 	}
@@ -242,7 +252,7 @@ func (in Instr) takesTime() bool {
 		return in.N > 0
 	case OpRunRandom, OpSleepRandom:
 		return in.M > 0
-	case OpLoop, OpFork, OpWaitChildren, OpMark, OpForget, OpSnapshot, OpStore, OpBranch, OpPostTaken:
+	case OpLoop, OpFork, OpWaitChildren, OpMark, OpForget, OpSnapshot, OpStore, OpBranch, OpPostTaken, OpServe:
 		return false
 	}
 	return true
@@ -275,6 +285,7 @@ var opNames = [...]string{
 	OpPost: "post", OpAwait: "await", OpLock: "lock", OpUnlock: "unlock",
 	OpCondWait: "condwait", OpSignal: "signal", OpBroadcast: "broadcast", OpMeet: "meet",
 	OpPush: "push", OpTake: "take", OpPostTaken: "posttaken",
+	OpReceive: "receive", OpServe: "serve", OpAnswer: "answer",
 }
 
 // Random reports whether the program draws random numbers.

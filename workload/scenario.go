@@ -76,6 +76,8 @@ type Scenario struct {
 	Marks int
 	// Recorders is how many histograms the programs fill; see OpSample.
 	Recorders int
+	// Sources are where requests come from; see OpReceive.
+	Sources []Source
 	// Work, if set, says which loops do the benchmark's work.
 	Work *Work
 	// Stretch, if set, is how much of that work is simulated at most. It needs
@@ -101,7 +103,12 @@ func (s *Scenario) Validate(cpus int) error {
 	if err := s.validateSyncs(); err != nil {
 		return err
 	}
-	bounds := Bounds{Tasks: len(s.Tasks), Channels: len(s.Channels), Marks: s.Marks, Recorders: s.Recorders, Syncs: s.Syncs}
+	for i := range s.Sources {
+		if err := s.Sources[i].validate(); err != nil {
+			return fmt.Errorf("source %d: %w", i, err)
+		}
+	}
+	bounds := Bounds{Tasks: len(s.Tasks), Channels: len(s.Channels), Marks: s.Marks, Recorders: s.Recorders, Sources: len(s.Sources), Syncs: s.Syncs}
 	for i, p := range s.Programs {
 		if err := p.Validate(bounds); err != nil {
 			return fmt.Errorf("program %d: %w", i, err)

@@ -36,6 +36,9 @@ import (
 //	post s3                   also await, lock, unlock, condwait, signal,
 //	                          broadcast, meet, take, posttaken
 //	push s5 s3                on stack 5, to be posted at word 3
+//	receive q0                a request of source 0
+//	serve
+//	answer q0
 
 // String returns the text form of the program; [ParseProgram] reads it back to
 // the same program.
@@ -184,6 +187,9 @@ var opUsage = []struct{ name, usage string }{
 	{"push", "sOBJECT sOBJECT"},
 	{"take", "sOBJECT"},
 	{"posttaken", "sOBJECT"},
+	{"receive", "qSOURCE"},
+	{"serve", ""},
+	{"answer", "qSOURCE"},
 }
 
 func usageError(op string) error {

@@ -1,0 +1,114 @@
+package workload
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
+// tableSize is how many equally likely times stand for a distribution. Each is
+// the mean of its part, so the table's mean is the distribution's; what the
+// last part hides of the tail is beyond 99.98 %.
+const tableSize = 8192
+
+// Constant is one time, in ns.
+func Constant(ns int64) Series { return Series{Table: []int64{ns}} }
+
+// Exponential is the exponential distribution with a mean, in ns.
+func Exponential(mean float64) Series {
+	// The mean of the part of the distribution below its p-quantile, times p.
+	below := func(p float64) float64 {
+		if p >= 1 {
+			return mean
+		}
+		return mean * (p + (1-p)*math.Log1p(-p))
+	}
+	return partMeans(below)
+}
+
+// Lognormal is the lognormal distribution with a median and a 99th percentile,
+// in ns.
+func Lognormal(median, p99 float64) Series {
+	mu, sigma := math.Log(median), math.Log(p99/median)/normalQuantile(0.99)
+	mean := math.Exp(mu + sigma*sigma/2)
+	below := func(p float64) float64 {
+		switch {
+		case p <= 0:
+			return 0
+		case p >= 1:
+			return mean
+		}
+		return mean * normalShare(normalQuantile(p)-sigma)
+	}
+	return partMeans(below)
+}
+
+func normalQuantile(p float64) float64 { return math.Sqrt2 * math.Erfinv(2*p-1) }
+
+func normalShare(z float64) float64 { return (1 + math.Erf(z/math.Sqrt2)) / 2 }
+
+func partMeans(below func(p float64) float64) Series {
+	s := Series{Table: make([]int64, tableSize)}
+	last := 0.0
+	for i := range s.Table {
+		upTo := below(float64(i+1) / tableSize)
+		s.Table[i] = max(0, int64(math.Round((upTo-last)*tableSize)))
+		last = upTo
+	}
+	return s
+}
+
+// sizeExamples is what a size can be.
+const sizeExamples = "2ms, exp:2ms (the mean) or lognormal:1ms,20ms (median and 99th percentile)"
+
+// longestSize is the most work of a request that can be asked for.
+const longestSize = 100 * time.Second
+
+// ParseSize reads the distribution of request sizes: a time, exp:MEAN or
+// lognormal:MEDIAN,P99.
+func ParseSize(text string) (Series, error) {
+	kind, rest, named := strings.Cut(text, ":")
+	if !named {
+		kind, rest = "", text
+	}
+	var times []float64
+	for word := range strings.SplitSeq(rest, ",") {
+		d, err := time.ParseDuration(strings.TrimSpace(word))
+		if err != nil || d < time.Microsecond || d > longestSize {
+			return Series{}, fmt.Errorf("size %q: %q is not a time from 1us to %s; write %s", text, word, longestSize, sizeExamples)
+		}
+		times = append(times, float64(d))
+	}
+	switch {
+	case kind == "" && len(times) == 1:
+		return Constant(int64(times[0])), nil
+	case kind == "exp" && len(times) == 1:
+		return Exponential(times[0]), nil
+	case kind == "lognormal" && len(times) == 2 && times[1] > times[0]:
+		return Lognormal(times[0], times[1]), nil
+	}
+	return Series{}, fmt.Errorf("size %q cannot be read; write %s", text, sizeExamples)
+}
+
+// ArrivalKinds are the ways in which requests arrive.
+var ArrivalKinds = []string{"poisson", "constant"}
+
+// ParseArrivals returns the times between arrivals of a kind at a rate per
+// second.
+func ParseArrivals(kind string, rate float64) (Series, error) {
+	if math.IsNaN(rate) || rate < 0.001 || rate > 1e6 {
+		return Series{}, fmt.Errorf("rate %g is not a number of requests a second from 0.001 to 1000000", rate)
+	}
+	switch kind {
+	case "poisson":
+		return Exponential(1e9 / rate), nil
+	case "constant":
+		return Constant(int64(math.Round(1e9 / rate))), nil
+	}
+	return Series{}, fmt.Errorf("there are no %q arrivals; choose %s", kind, strings.Join(ArrivalKinds, " or "))
+}
+
+// Largest is the longest time of a series, in ns.
+func (s *Series) Largest() int64 { return slices.Max(s.Table) }
