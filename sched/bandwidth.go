@@ -142,8 +142,9 @@ type bandwidthPool struct {
 
 	periodTimer, slackTimer Timer
 
-	stats BandwidthStats
-	books bandwidthBooks
+	stats   BandwidthStats
+	books   bandwidthBooks
+	account bandwidthAccount
 }
 
 // bandwidthBooks balance: what was filled in is in the pool, was taken, or was
