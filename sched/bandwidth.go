@@ -338,3 +338,5 @@ func (s *Scheduler) limitQueues(rq *runqueue) {
 		}
 	}
 }
+// HasBurst reports whether the kernel has cpu.max.burst.
+func (p *Profile) HasBurst() bool { return p.Bandwidth.burst }

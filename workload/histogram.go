@@ -31,6 +31,20 @@ func (h *Histogram) Add(value int64) {
 	h.buckets[bucketOf(value)]++
 }
 
+// Merge adds the samples of another histogram.
+func (h *Histogram) Merge(o *Histogram) {
+	switch {
+	case o.Count == 0:
+		return
+	case h.Count == 0:
+		h.Min = o.Min
+	}
+	h.Min, h.Max, h.Count = min(h.Min, o.Min), max(h.Max, o.Max), h.Count+o.Count
+	for i, n := range o.buckets {
+		h.buckets[i] += n
+	}
+}
+
 // bucketOf is the bucket of a value; the last one takes what is beyond.
 func bucketOf(value int64) int {
 	if value < exactValues {
