@@ -16,6 +16,7 @@ import (
 	"github.com/schedlab/schedlab/experiment"
 	"github.com/schedlab/schedlab/machine"
 	"github.com/schedlab/schedlab/quota"
+	"github.com/schedlab/schedlab/workload"
 )
 
 // quotaRequest is one `schedlab quota` command line.
@@ -26,6 +27,8 @@ type quotaRequest struct {
 	tunables []string
 	cgroups  []string
 	path     string
+	capture  string
+	which    quota.Which
 	cpus     string
 	periods  string
 	bursts   string
@@ -87,6 +90,9 @@ func (r *quotaRequest) addFlags(cmd *cobra.Command) {
 	f.StringVar(&r.given.Machine, "machine", d.Machine, "preset, spec such as 1n4c2t, or machine file")
 	f.StringVar(&r.given.Kernel, "kernel", d.Kernel, "kernel version; see schedlab kernels")
 	f.StringVar(&r.given.P99, "p99", d.P99, "recommend the smallest limit that keeps the 99th percentile within this `TIME`")
+	f.StringVar(&r.capture, "capture", "", "take arrivals, sizes and threads from a `RECORDING`: a trace or the folder of a bundle")
+	f.StringVar(&r.which.Task, "task", "", "with --capture: the service's threads are those of this `NAME` or process number")
+	f.StringVar(&r.which.Group, "group", "", "with --capture: they are those in this cgroup `PATH`")
 	f.StringVar(&r.cpus, "cpus", "", "limits in CPUs, such as 0.5,1,2 (default: around what the requests need)")
 	f.StringVar(&r.periods, "period", "100ms,50ms,20ms,10ms", "periods, 1ms to 1s")
 	f.StringVar(&r.bursts, "burst", "", "bursts in percent of the limit, 0 to 100 (default: 0,100 where the kernel has them)")
@@ -118,7 +124,14 @@ func (r *quotaRequest) run(ctx context.Context, file string, out, progress io.Wr
 	if err != nil {
 		return err
 	}
-	sweep, axes, err := r.plan(&description)
+	observed, err := r.observe()
+	if err != nil {
+		return err
+	}
+	if observed != nil && !r.set.Changed("threads") {
+		description.Threads = []int{observed.Threads}
+	}
+	sweep, axes, err := r.plan(&description, observed)
 	if err != nil {
 		return err
 	}
@@ -127,7 +140,7 @@ func (r *quotaRequest) run(ctx context.Context, file string, out, progress io.Wr
 		return quotaRefusal(err)
 	}
 	counter := quotaProgress(progress, r.quiet, len(settings)*sweep.Repeats)
-	report := quota.Report{Service: describeService(&description, sweep), Need: sweep.Service.CPUs(), Target: target, Notes: quotaNotes(sweep)}
+	report := quota.Report{Service: describeService(&description, observed, sweep), Need: sweep.Service.CPUs(), Target: target, Notes: quotaNotes(sweep)}
 	if report.Points, err = sweep.Run(ctx, settings, counter.step); err == nil && target > 0 {
 		report.Refined, err = sweep.Refine(ctx, report.Points, target, nil)
 	}
@@ -174,15 +187,48 @@ func (r *quotaRequest) override(flag string, take func()) {
 	}
 }
 
+// observe takes the service from a recording, if there is one.
+func (r *quotaRequest) observe() (*quota.Observed, error) {
+	named := r.which.Task != "" || r.which.Group != ""
+	switch {
+	case r.capture == "" && named:
+		return nil, errors.New("--task and --group say which threads of a recording are the service's: add --capture RECORDING")
+	case r.capture == "":
+		return nil, nil
+	case !named || (r.which.Task != "" && r.which.Group != ""):
+		return nil, errors.New("--capture needs to know which threads are the service's: add either --task NAME or --group PATH")
+	}
+	for _, flag := range []string{"rate", "size", "arrivals", "batch"} {
+		if r.set.Changed(flag) {
+			return nil, fmt.Errorf("--%s is taken from the recording: leave it or --capture out", flag)
+		}
+	}
+	return quota.Observe(r.capture, r.which)
+}
+
+// serviceOf is the service of the description, with what a recording says of it
+// in its place.
+func (r *quotaRequest) serviceOf(d *quota.Description, observed *quota.Observed) (workload.Service, error) {
+	described := *d
+	if observed != nil {
+		described.Rate = observed.Rate()
+	}
+	v, err := described.Service(d.Threads[0], r.warmup, r.time)
+	if observed != nil {
+		v.Intervals, v.Sizes = observed.Intervals, observed.Sizes
+	}
+	return v, err
+}
+
 // plan checks what does not need a simulation.
-func (r *quotaRequest) plan(d *quota.Description) (*quota.Sweep, *quota.Axes, error) {
+func (r *quotaRequest) plan(d *quota.Description, observed *quota.Observed) (*quota.Sweep, *quota.Axes, error) {
 	if r.repeats < 1 || r.repeats > 100 {
 		return nil, nil, fmt.Errorf("--repeats is %d; write a number from 1 to 100", r.repeats)
 	}
 	if len(d.Threads) == 0 {
 		return nil, nil, errors.New("threads: there is no number of threads; write at least one")
 	}
-	service, err := d.Service(d.Threads[0], r.warmup, r.time)
+	service, err := r.serviceOf(d, observed)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -283,7 +329,11 @@ func quotaRefusal(err error) error {
 	return fmt.Errorf("--%s: %w", name, field.Err)
 }
 
-func describeService(d *quota.Description, s *quota.Sweep) string {
+func describeService(d *quota.Description, observed *quota.Observed, s *quota.Sweep) string {
+	if observed != nil {
+		return fmt.Sprintf("Service on %s, kernel %s: %s, %s each of %d simulated",
+			d.Machine, d.Kernel, observed.Describe(), time.Duration(s.Service.Time), s.Repeats)
+	}
 	arrivals := d.Arrivals
 	if d.Batch > 1 {
 		arrivals += fmt.Sprintf(" in batches of %d", d.Batch)

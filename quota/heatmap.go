@@ -52,7 +52,7 @@ func (r *Report) cell(out *bufio.Writer, scale logScale, p *Point, x, y int) {
 	part := scale.part(p.Percentile(99))
 	frame := ""
 	if r.Target > 0 && p.Meets(r.Target) {
-		frame = ` stroke="#000000" stroke-width="2"`
+		frame = ` stroke="#d55e00" stroke-width="2.5"`
 	}
 	fmt.Fprintf(out, `<rect x="%d" y="%d" width="%d" height="%d" fill="%s"%s><title>%s</title></rect>`+"\n",
 		x+1, y+1, cellWidth-3, cellHeight-3, heat(part), frame, html.EscapeString(r.hover(p)))

@@ -9,21 +9,50 @@ import (
 // Why a service is throttled that uses less than its limit, in words and with
 // the figures that the simulation counted.
 
-// ThrottledBelow is the most telling point: the largest limit at which the
-// service is throttled although it uses less than the limit, nil when there is
-// none. Few throttlings in many periods tell nothing.
+// A service is throttled below its limit when it uses less than wellBelow of it
+// and is throttled in more than one of rarely periods.
+const (
+	wellBelow = 0.9
+	rarely    = 50
+)
+
+// ThrottledBelow is the most telling point: the one with the longest 99th
+// percentile where the service keeps up and is throttled although it uses less
+// than its limit. It is nil when there is none.
 func ThrottledBelow(points []Point) *Point {
 	var found *Point
 	for i := range points {
 		p := &points[i]
-		if p.Account.Exhausted == 0 || p.Used >= 0.97*p.CPUs() || p.Stat.Throttled*50 < p.Stat.Periods {
+		if p.Overloaded() || p.Used >= wellBelow*p.CPUs() || p.Stat.Throttled*rarely < p.Stat.Periods || p.Account.Exhausted == 0 {
 			continue
 		}
-		if found == nil || p.CPUs() > found.CPUs() {
+		if found == nil || p.Percentile(99) > found.Percentile(99) {
 			found = p
 		}
 	}
 	return found
+}
+
+// leastUsed is what the requests take where nothing holds them up.
+func leastUsed(points []Point) float64 {
+	least := math.Inf(1)
+	for i := range points {
+		if p := &points[i]; !p.Overloaded() {
+			least = math.Min(least, p.Used)
+		}
+	}
+	return least
+}
+
+// crowding says what it costs that throttled work piles up, "" when it costs
+// little.
+func crowding(p *Point, points []Point) string {
+	least := leastUsed(points)
+	if p.Used < 1.03*least {
+		return ""
+	}
+	return fmt.Sprintf("What piles up costs more: the requests take %.2f CPUs instead of %.2f, since threads that are set free together "+
+		"share cores with each other, where a machine has two hardware threads each, and lose what their caches held.", p.Used, least)
 }
 
 // Reasons explains a point, one paragraph each.
@@ -57,8 +86,8 @@ func Reasons(p *Point) []string {
 		msf(float64(a.Unused)/n), p.Wasted()))
 }
 
-// Remedies compares a point with others of the same limit, the best of each
-// kind; one sentence each.
+// Remedies compares a point with others: what its throttling costs, and the best
+// of each kind with the same limit; one sentence each.
 func Remedies(p *Point, points []Point) []string {
 	kinds := []struct {
 		what  string
@@ -71,6 +100,9 @@ func Remedies(p *Point, points []Point) []string {
 		}},
 	}
 	var remedies []string
+	if c := crowding(p, points); c != "" {
+		remedies = append(remedies, c)
+	}
 	for _, kind := range kinds {
 		var best *Point
 		for i := range points {
@@ -109,10 +141,12 @@ func ms(ns int64) string { return msf(float64(ns)) }
 
 func msf(ns float64) string {
 	switch v := ns / 1e6; {
+	case v >= 10_000:
+		return fmt.Sprintf("%.1f s", v/1e3)
 	case v >= 100:
 		return fmt.Sprintf("%.0f ms", v)
 	case v >= 10:
-		return fmt.Sprintf("%.1f ms", v)
+		return strings.TrimSuffix(fmt.Sprintf("%.1f", v), ".0") + " ms"
 	default:
 		return fmt.Sprintf("%.2f ms", v)
 	}
