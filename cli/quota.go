@@ -63,7 +63,8 @@ CPUs; "wasted" is quota left over in periods in which it was throttled.`,
 		Example: `  schedlab quota --machine 1n4c2t --threads 8 --rate 500 --size exp:2ms --p99 20ms
   schedlab quota --rate 300 --size lognormal:1ms,20ms --threads 4,16 --period 20ms,100ms --cpus 1,1.5,2
   schedlab quota --cgroup "/pod:cpu.max=200000 100000" --path /pod/app --rate 100 --cpus 0.5,1,2 --period 100ms
-  schedlab quota --p99 50ms --svg quota.svg --format csv service.yaml`,
+  schedlab quota --p99 50ms --svg quota.svg --format csv service.yaml
+  schedlab quota --capture captures/6.1/hb-pipe --task hackbench --machine 2n2c2t --cpus 2,4,8 --period 100ms`,
 		Args: atMostOne("a file that describes the service"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.set = cmd.Flags()
@@ -103,7 +104,7 @@ func (r *quotaRequest) addFlags(cmd *cobra.Command) {
 	f.IntVar(&r.cell.HZ, "hz", experiment.DefaultHZ, "ticks a second: 100, 250, 300 or 1000")
 	f.StringVar(&r.cell.Preemption, "preemption", experiment.DefaultPreemption, "none, voluntary, full or lazy")
 	f.DurationVar(&r.warmup, "warmup", time.Second, "virtual time before requests count")
-	f.DurationVar(&r.time, "time", 0, "virtual time in which requests count (default: for 20000 requests, 2s to 60s)")
+	f.DurationVar(&r.time, "time", 0, "virtual time in which requests count (default: for 20000 requests, fewer when there are many points)")
 	f.IntVar(&r.repeats, "repeats", 2, "simulations of each point with other requests")
 	f.Uint64Var(&r.cell.Seed, "seed", experiment.DefaultSeed, "seed of arrivals, sizes and noise")
 	f.IntVar(&r.workers, "workers", 0, "simulations at once (default: one per CPU)")
@@ -213,7 +214,11 @@ func (r *quotaRequest) serviceOf(d *quota.Description, observed *quota.Observed)
 	if observed != nil {
 		described.Rate = observed.Rate()
 	}
-	v, err := described.Service(d.Threads[0], r.warmup, r.time)
+	measure := r.time
+	if measure == 0 {
+		measure = quota.MeasuredTime(described.Rate, 1)
+	}
+	v, err := described.Service(d.Threads[0], r.warmup, measure)
 	if observed != nil {
 		v.Intervals, v.Sizes = observed.Intervals, observed.Sizes
 	}
@@ -244,6 +249,9 @@ func (r *quotaRequest) plan(d *quota.Description, observed *quota.Observed) (*qu
 	}
 	sweep := &quota.Sweep{Base: r.cell, Path: "/" + strings.Trim(r.path, "/"), Service: service, Repeats: r.repeats, Workers: r.workers}
 	axes, err := r.axes(d, service.CPUs())
+	if err == nil && r.time == 0 {
+		sweep.Service.Time = int64(quota.MeasuredTime(1e9/service.Intervals.Mean(), len(axes.Settings(r.cpus == ""))*r.repeats))
+	}
 	return sweep, axes, err
 }
 

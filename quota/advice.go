@@ -82,7 +82,7 @@ type gap struct {
 func (g *gap) worthwhile() bool { return g.meets.CPUs()-g.fails.CPUs() > fineEnough*g.meets.CPUs() }
 
 func (g *gap) middle() Setting {
-	cpus := (g.fails.CPUs() + g.meets.CPUs()) / 2
+	cpus := roundNear((g.fails.CPUs() + g.meets.CPUs()) / 2)
 	return Setting{Limit: LimitOf(cpus, g.meets.Limit.Period, g.burstPercent), Threads: g.meets.Threads}
 }
 

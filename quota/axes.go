@@ -66,6 +66,15 @@ func roundUp(cpus float64) float64 {
 	return math.Round(math.Ceil(cpus/unit-1e-9)*unit*100) / 100
 }
 
+// roundNear takes a number of CPUs to a figure that one would write.
+func roundNear(cpus float64) float64 {
+	const fine, coarse, from = 1000, 100, 0.5
+	if cpus < from {
+		return math.Round(cpus*fine) / fine
+	}
+	return math.Round(cpus*coarse) / coarse
+}
+
 // HasBurst reports whether a kernel has cpu.max.burst; one that does not exist
 // has none.
 func HasBurst(kernel string) bool {

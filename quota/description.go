@@ -62,13 +62,21 @@ func (d *Description) Target() (time.Duration, error) {
 // The measured time: long enough for the percentiles, short enough for an
 // answer within a minute.
 const (
-	wantedRequests = 20_000
-	leastTime      = 2 * time.Second
-	mostTime       = 60 * time.Second
+	mostRequests  = 20_000    // of a simulation
+	leastRequests = 2_000     // of a simulation
+	allRequests   = 3_000_000 // of all simulations together
+	leastTime     = 2 * time.Second
+	mostTime      = 60 * time.Second
 )
 
-// Service is the description as a workload with one number of threads. A time
-// of 0 is chosen by the rate.
+// MeasuredTime is how long requests are counted at a rate per second, in each of
+// so many simulations.
+func MeasuredTime(rate float64, simulations int) time.Duration {
+	requests := min(mostRequests, max(leastRequests, allRequests/max(1, simulations)))
+	return min(mostTime, max(leastTime, time.Duration(float64(requests)/rate*float64(time.Second)))).Round(time.Second)
+}
+
+// Service is the description as a workload with one number of threads.
 func (d *Description) Service(threads int, warmup, measure time.Duration) (workload.Service, error) {
 	v := workload.Service{Threads: threads, Batch: d.Batch, Footprint: int32(d.Footprint) << 10, Warmup: int64(warmup), Time: int64(measure)}
 	if d.Footprint < 0 || d.Footprint > 1<<20 {
@@ -81,12 +89,5 @@ func (d *Description) Service(threads int, warmup, measure time.Duration) (workl
 	if v.Sizes, err = workload.ParseSize(d.Size); err != nil {
 		return v, err
 	}
-	if v.Time == 0 {
-		v.Time = int64(measuredTime(d.Rate))
-	}
 	return v, v.Check()
-}
-
-func measuredTime(rate float64) time.Duration {
-	return min(mostTime, max(leastTime, time.Duration(wantedRequests/rate*float64(time.Second)))).Round(time.Second)
 }

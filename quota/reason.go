@@ -33,11 +33,11 @@ func ThrottledBelow(points []Point) *Point {
 	return found
 }
 
-// leastUsed is what the requests take where nothing holds them up.
+// leastUsed is what the requests take where no limit holds them up.
 func leastUsed(points []Point) float64 {
 	least := math.Inf(1)
 	for i := range points {
-		if p := &points[i]; !p.Overloaded() {
+		if p := &points[i]; p.Stat.Throttled == 0 && !p.Overloaded() {
 			least = math.Min(least, p.Used)
 		}
 	}
