@@ -338,5 +338,6 @@ func (s *Scheduler) limitQueues(rq *runqueue) {
 		}
 	}
 }
+
 // HasBurst reports whether the kernel has cpu.max.burst.
 func (p *Profile) HasBurst() bool { return p.Bandwidth.burst }
