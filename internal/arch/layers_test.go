@@ -35,7 +35,7 @@ var layers = map[string]layer{
 		own:     []string{"internal/suggest", "machine", "published", "sched", "sim", "stats", "trace", "workload"},
 		foreign: []string{"github.com/goccy/go-yaml"},
 	},
-	"explain":   {own: []string{"machine", "sched", "trace"}},
+	"explain": {own: []string{"machine", "sched", "trace"}},
 	"quota": {
 		own:     []string{"experiment", "sched", "sim", "trace", "workload"},
 		foreign: []string{"github.com/goccy/go-yaml"},
