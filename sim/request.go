@@ -11,16 +11,12 @@ import (
 
 // armArrival sets the timer that stands for the next packet of a source.
 func (m *Sim) armArrival(r *workload.Requests) {
-	ns, nth := r.NextArrival(m.online)
-	c := m.nthOnline(nth)
+	ns, nth := r.NextArrival(len(m.interrupted))
+	c := &m.cpus[m.interrupted[nth]]
 	at := m.now + ns
 	c.timers = append(c.timers, timer{soft: at, hard: at, arrival: r})
 	c.timerAt = min(c.timerAt, at)
 	m.requeue(c)
-}
-
-func (m *Sim) nthOnline(n int) *cpu {
-	return &m.cpus[m.sched.Machine().Online().CPUs()[n]]
 }
 
 // receiveArrivals handles the requests that are due on CPU c.

@@ -97,6 +97,8 @@ type Sim struct {
 	dueTimers []*sched.Timer       // scratch: see fireTimers
 	arrivals  []*workload.Requests // likewise
 	requests  []workload.Requests
+	// interrupted are the CPUs that requests interrupt: the online ones.
+	interrupted []int
 
 	queueFree  []int64 // when each run-queue lock is free again
 	marks      []int64
@@ -168,6 +170,7 @@ func New(cfg Config) (*Sim, error) {
 	m.buildChannels(sc, cfg.Rules)
 	m.buildSyncs(sc)
 	m.requests = workload.NewRequests(sc, cfg.Seed)
+	m.interrupted = cfg.Sched.Machine.Online().CPUs()
 	m.buildTasks(sc, cfg.Seed)
 	m.buildStretch(sc)
 	return m, nil
