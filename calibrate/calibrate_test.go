@@ -24,23 +24,27 @@ func check(t *testing.T, err error) {
 	}
 }
 
-func table(t *testing.T) []byte {
+func table(t *testing.T) []byte { return tableNamed(t, Document) }
+
+func tableNamed(t *testing.T, name string) []byte {
 	t.Helper()
-	data, err := published.Table(Document)
+	data, err := published.Table(name)
 	check(t, err)
 	return data
 }
 
 // mutated is the published table with every figure and percentage of a patched
-// column replaced; it fails the test when there is none.
-func mutated(t *testing.T) []byte {
+// column replaced; it fails the test when there are fewer than expected.
+func mutated(t *testing.T) []byte { return mutatedTable(t, table(t), "vanilla", 100) }
+
+func mutatedTable(t *testing.T, table []byte, baseline string, atLeast int) []byte {
 	t.Helper()
-	lines, err := csv.NewReader(bytes.NewReader(table(t))).ReadAll()
+	lines, err := csv.NewReader(bytes.NewReader(table)).ReadAll()
 	check(t, err)
 	const variant, value, delta = 5, 8, 9
 	changed := 0
 	for _, line := range lines[1:] {
-		if line[variant] == "vanilla" {
+		if line[variant] == baseline {
 			continue
 		}
 		changed++
@@ -49,7 +53,7 @@ func mutated(t *testing.T) []byte {
 			line[delta] = fmt.Sprint(-changed % 90)
 		}
 	}
-	if changed < 100 {
+	if changed < atLeast {
 		t.Fatalf("only %d patched figures were found", changed)
 	}
 	var out bytes.Buffer
@@ -128,7 +132,7 @@ func TestReadBaselineKeepsTheBaselineOnly(t *testing.T) {
 	}
 	patched := "source,benchmark,environment,statistic,row,variant,unit,better,value,delta_pct,significant\n" +
 		"x,b,quiet,Amean,1,filter,seconds,lower,1,2.00,1\n"
-	if _, err := ReadBaseline("patched.csv", []byte(patched)); err == nil {
+	if _, err := ReadBaseline(Document, []byte(patched)); err == nil {
 		t.Error("a table of patched figures alone was accepted")
 	}
 }
@@ -152,7 +156,7 @@ func TestFrozenParametersAreRefused(t *testing.T) {
 	if frozen != 6 {
 		t.Errorf("%d parameters are frozen, want 6: mask_update, mask_lookup, mask_fetch, mask_fetch_remote, pull_probe, map_lookup", frozen)
 	}
-	for _, knobs := range [][]Knob{XeonKnobs(), NativeKnobs()} {
+	for _, knobs := range [][]Knob{XeonKnobs(), MapKnobs(), NativeKnobs()} {
 		for _, k := range knobs {
 			if _, err := base.With(k.Parameter, k.Start); err != nil || k.Start < k.Low || k.Start > k.High {
 				t.Errorf("%s starts at %d within %d-%d: %v", k.Parameter, k.Start, k.Low, k.High, err)

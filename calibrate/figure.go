@@ -54,12 +54,11 @@ type Measurement struct {
 	Value                           float64
 }
 
-// baseline is the column of the 2022 document that was measured without a
-// patch, and quiet its environment without noise.
-const (
-	baseline = "vanilla"
-	quiet    = "quiet"
-)
+// baselines are the columns that were measured without a patch, by table, and
+// quiet is the environment without noise.
+var baselines = map[string]string{Document: "vanilla", MapDocument: "prev"}
+
+const quiet = "quiet"
 
 // ReadBaseline reads a published table in the long form and keeps the quiet
 // figures of its unpatched column. The others end here.
@@ -67,6 +66,10 @@ func ReadBaseline(name string, data []byte) ([]Measurement, error) {
 	records, err := stats.ReadRecords(name, bytes.NewReader(data))
 	if err != nil {
 		return nil, err
+	}
+	baseline, known := baselines[name]
+	if !known {
+		return nil, fmt.Errorf("which column of %s is its baseline is not known", name)
 	}
 	var kept []Measurement
 	for i := range records {

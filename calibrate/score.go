@@ -79,6 +79,8 @@ func decimal(p *Prediction, x float64) string {
 		return fmt.Sprintf("%.4f s", x)
 	case "percent":
 		return fmt.Sprintf("%.2f %%", x)
+	case "transactions/s":
+		return fmt.Sprintf("%.0f /s", x)
 	}
 	return fmt.Sprintf("%.0f us", x)
 }

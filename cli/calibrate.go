@@ -40,14 +40,16 @@ measured beside simulated for the figures it was fitted to and for the others,
 and writes a cost file.
 
   xeon-8260   the column "vanilla" of the document of April 2022, quiet
+  x86-12      the column "prev" of the document of January 2013
   native      a file of timings (--timings) of a machine with two CPUs
 
 It reads baseline figures only, and refuses parameters that only patched kernels
 pay. --check fits nothing: it prints how good a cost file is.`,
 		Example: `  schedlab calibrate xeon-8260 --out xeon-8260.json
   schedlab calibrate xeon-8260 --check --benchmark hackbench-thread-pipes --rows 12,48
+  schedlab calibrate x86-12 --check --stretch 100ms,100ms
   schedlab calibrate native --timings timings.csv --out native.json`,
-		Args: exactlyOne("xeon-8260 or native"),
+		Args: exactlyOne("xeon-8260, x86-12 or native"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c.machine, c.stdout, c.stderr = args[0], cmd.OutOrStdout(), cmd.ErrOrStderr()
 			return c.run(cmd.Context())
@@ -102,6 +104,13 @@ func (c *calibration) subject() ([]calibrate.Figure, []calibrate.Knob, error) {
 		}
 		figures, err := calibrate.XeonFigures(workload.Stretch{Warmup: int64(warmup), Measure: int64(measure)})
 		return figures, calibrate.XeonKnobs(), err
+	case calibrate.MapMachine:
+		warmup, measure, err := parseStretchTimes(c.stretch)
+		if err != nil {
+			return nil, nil, err
+		}
+		figures, err := calibrate.MapFigures(workload.Stretch{Warmup: int64(warmup), Measure: int64(measure)})
+		return figures, calibrate.MapKnobs(), err
 	case calibrate.Native:
 		if c.timings == "" {
 			return nil, nil, fmt.Errorf("native needs the machine's timings; write --timings FILE.csv")
@@ -114,7 +123,7 @@ func (c *calibration) subject() ([]calibrate.Figure, []calibrate.Knob, error) {
 		figures, err := calibrate.NativeFigures(c.timings, file)
 		return figures, calibrate.NativeKnobs(), err
 	}
-	return nil, nil, fmt.Errorf("there are no measurements of a machine %q; choose %s or %s", c.machine, calibrate.Xeon8260, calibrate.Native)
+	return nil, nil, fmt.Errorf("there are no measurements of a machine %q; choose %s, %s or %s", c.machine, calibrate.Xeon8260, calibrate.MapMachine, calibrate.Native)
 }
 
 // parseStretchTimes reads "300ms,150ms".
@@ -183,7 +192,10 @@ func (c *calibration) write(costs *sim.Costs, knobs []calibrate.Knob) error {
 		return nil
 	}
 	provenance := "calibrated on the quiet column vanilla of " + calibrate.Document
-	if c.machine == calibrate.Native {
+	switch c.machine {
+	case calibrate.MapMachine:
+		provenance = "calibrated on the column prev of " + calibrate.MapDocument
+	case calibrate.Native:
 		provenance = "calibrated on the pinned and one-group rows of its timings"
 	}
 	text, err := calibrate.CostFile(costs, knobs, "Calibrated by schedlab calibrate "+c.machine+".", provenance)

@@ -69,6 +69,9 @@ func inReadersFolder(t *testing.T) {
 	for name, fixture := range recordings {
 		copyFixture(t, filepath.Join(repository, "trace", "testdata", fixture), filepath.Join(dir, name))
 	}
+	for _, name := range []string{"periodic.json", "examples/rt-app/periodic.json"} {
+		copyFixture(t, filepath.Join(repository, "examples", "rt-app", "periodic.json"), filepath.Join(dir, name))
+	}
 	captures, err := filepath.Abs(filepath.Join(repository, "explain", "testdata"))
 	if err != nil {
 		t.Fatal(err)

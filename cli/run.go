@@ -47,6 +47,7 @@ from --seed.`,
   schedlab run --machine ivb-ep --kernel v4.14 --feature NO_WA_WEIGHT hackbench -g 20
   schedlab run --trace recorded --machine 2n2c2t hackbench -g 1 -f 4 -l 100
   schedlab run --cgroup "/service:cpu.max=200000 100000" --machine 2n2c2t schbench -m 1 -t 4 -r 1
+  schedlab run --machine 1n4c1t rt-app periodic.json
   schedlab run --tunable migration_cost_ns=250000 --format csv perf bench sched pipe -l 2000`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.cell.Command = args
@@ -114,6 +115,9 @@ func (r *runRequest) run(ctx context.Context, out io.Writer) error {
 }
 
 func (r *runRequest) simulate(ctx context.Context, s *experiment.Simulation, out io.Writer) error {
+	if err := checkLogFolder(s.Benchmark); err != nil {
+		return err
+	}
 	s.SampleCounters(int64(r.stats.every))
 	rec, err := beginTrace(s, r.trace)
 	if err != nil {
@@ -137,6 +141,9 @@ func (r *runRequest) simulate(ctx context.Context, s *experiment.Simulation, out
 		return &runError{err}
 	}
 	if err := rec.finish(s, result, benchmark.Text); err != nil {
+		return &runError{err}
+	}
+	if err := writeLogs(s.Benchmark, &result.Observation); err != nil {
 		return &runError{err}
 	}
 	if err := r.stats.write(result.Counters); err != nil {

@@ -18,6 +18,7 @@ type runReport struct {
 	Text         string            `json:"-"`
 	Notes        []string          `json:"notes,omitempty"`
 	Caveats      []string          `json:"caveats,omitempty"` // about features that are no kernel's
+	Unsimulated  []string          `json:"unsimulated,omitempty"`
 	Metrics      []workload.Metric `json:"metrics"`
 	Figures      []figure          `json:"figures"`
 	EndSeconds   float64           `json:"end_s"`
@@ -33,7 +34,7 @@ type figure struct {
 }
 
 func newRunReport(b workload.Report, r *sim.Result) *runReport {
-	rep := &runReport{Text: b.Text, Notes: b.Notes, Metrics: b.Metrics, EndSeconds: seconds(r.End), latencyCount: r.WakeLatency.TotalCount()}
+	rep := &runReport{Text: b.Text, Notes: b.Notes, Unsimulated: b.Unsimulated, Metrics: b.Metrics, EndSeconds: seconds(r.End), latencyCount: r.WakeLatency.TotalCount()}
 	add := func(name string, value float64, unit string) {
 		rep.Figures = append(rep.Figures, figure{name, value, unit})
 	}
@@ -72,6 +73,9 @@ func (r *runReport) writeText(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString(r.Text)
 	b.WriteByte('\n')
+	for _, gap := range r.Unsimulated {
+		b.WriteString("note: " + gap + "\n")
+	}
 	for _, note := range r.Notes {
 		b.WriteString(note + "; what follows counts what was simulated\n")
 	}

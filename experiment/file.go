@@ -97,8 +97,8 @@ type benchmark struct {
 
 // rowFlag is a flag of the benchmark and the values it takes, one row each.
 type rowFlag struct {
-	flag   text
-	values []text
+	flag           text
+	labels, values []text // as many of each; labels are what tables show
 }
 
 type quick struct {
@@ -438,12 +438,26 @@ func (d *decoder) rowFlag(e entry) rowFlag {
 	if !strings.HasPrefix(e.key.value, "-") {
 		d.fail(e.key.at, "rows has %q where a flag of the benchmark belongs; write rows: {-g: [1, 4]}", e.key.value)
 	}
-	values := d.texts(&fields{what: "rows", at: e.key.at, entries: []entry{e}}, e.key.value)
+	labels, values := d.rowValues(e)
 	if len(values) == 0 {
 		d.fail(e.key.at, "%s has no values", e.key.value)
 	}
-	d.distinct("value", values)
-	return rowFlag{e.key, values}
+	d.distinct("value", labels)
+	return rowFlag{e.key, labels, values}
+}
+
+// rowValues reads the values of a flag: a list, or a mapping of what a table
+// calls each of them to the value ({22 MB: 1}).
+func (d *decoder) rowValues(e entry) (labels, values []text) {
+	if _, named := d.resolve(e.node).(*ast.MappingNode); !named {
+		values = d.texts(&fields{what: "rows", at: e.key.at, entries: []entry{e}}, e.key.value)
+		return values, values
+	}
+	for _, v := range d.mapping(e.node, e.key.value) {
+		labels = append(labels, v.key)
+		values = append(values, d.scalar(v.node, v.key.value))
+	}
+	return labels, values
 }
 
 func (d *decoder) quick(f *fields, benchmarks []benchmark) *quick {

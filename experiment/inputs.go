@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/schedlab/schedlab/workload"
 )
 
 // Inputs lists the files the results depend on: the experiment itself, then
@@ -34,6 +36,9 @@ func (x *Experiment) readInputs() error {
 			return err
 		}
 	}
+	if err := x.readWorkloads(); err != nil {
+		return err
+	}
 	if x.published == nil {
 		return nil
 	}
@@ -42,11 +47,43 @@ func (x *Experiment) readInputs() error {
 	return err
 }
 
+// readWorkloads hashes the files that benchmarks read, and names them from here
+// instead of from the experiment's folder.
+func (x *Experiment) readWorkloads() error {
+	for i := range x.benchmarks {
+		if err := x.readWorkload(x.benchmarks[i].run, x.benchmarks[i].command); err != nil {
+			return err
+		}
+	}
+	for i := range x.environments {
+		for _, job := range x.environments[i].background {
+			if err := x.readWorkload(job.run, job.command); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (x *Experiment) readWorkload(run text, command []string) error {
+	i := workload.InputFile(command)
+	if i < 0 {
+		return nil
+	}
+	file := text{value: command[i], at: run.at}
+	command[i] = relativeTo(x.folder, command[i])
+	return x.readFile(file)
+}
+
 func (x *Experiment) readInput(t text) error {
 	if !isPath(t.value) {
 		return nil
 	}
-	data, err := os.ReadFile(x.path(t.value))
+	return x.readFile(t)
+}
+
+func (x *Experiment) readFile(t text) error {
+	data, err := os.ReadFile(relativeTo(x.folder, t.value))
 	if err != nil {
 		return x.src.errorAt(t.at, "%q cannot be read: %s; paths begin at the experiment file's folder", t.value, pathCause(err))
 	}

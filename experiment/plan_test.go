@@ -62,6 +62,26 @@ seed: 7
 	}
 }
 
+// Values may have names, by which the tables know them, and more flags behind
+// them.
+func TestNamedRowValues(t *testing.T) {
+	plan := mustPlan(t, strings.Replace(smallExperiment, "rows: {-g: [1, 12]}",
+		"rows: {-g: {22 MB: 1, 7484 MB: 500}, -s: {1: 1 -f 1, 2: 2 -f 2}}", 1), Options{})
+	rows := map[string]string{}
+	for i := range plan.Cells {
+		rows[plan.Cells[i].Row] = strings.Join(plan.Cells[i].Command, " ")
+	}
+	want := map[string]string{
+		"22 MB/1": "hackbench -p -l 10 -g 1 -s 1 -f 1", "22 MB/2": "hackbench -p -l 10 -g 1 -s 2 -f 2",
+		"7484 MB/1": "hackbench -p -l 10 -g 500 -s 1 -f 1", "7484 MB/2": "hackbench -p -l 10 -g 500 -s 2 -f 2",
+	}
+	for row, command := range want {
+		if rows[row] != command {
+			t.Errorf("row %s runs %q, want %q", row, rows[row], command)
+		}
+	}
+}
+
 func TestSeedsAreCommonToVariantsOnly(t *testing.T) {
 	plan := mustPlan(t, smallExperiment, Options{})
 	variants := map[uint64][]string{}

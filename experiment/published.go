@@ -262,6 +262,7 @@ func attachLine(l line, t *stats.Table, row *stats.Row, renames []rename, note s
 			figure.Delta, figure.HasDelta = *record.DeltaPct, true
 		}
 		figure.Significant = record.Significant != nil && *record.Significant
+		figure.Unmarked = record.Significant == nil
 		beside.Figures = append(beside.Figures, figure)
 	}
 	if len(beside.Figures) > 0 {

@@ -19,8 +19,8 @@ func expandRows(flags []rowFlag) []row {
 	for _, f := range flags {
 		var next []row
 		for _, r := range rows {
-			for _, v := range f.values {
-				next = append(next, r.with(f.flag.value, v))
+			for i := range f.values {
+				next = append(next, r.with(f.flag.value, f.labels[i], f.values[i]))
 			}
 		}
 		rows = next
@@ -28,12 +28,14 @@ func expandRows(flags []rowFlag) []row {
 	return rows
 }
 
-func (r row) with(flag string, value text) row {
-	labels := []string{value.value}
+// with adds a flag and its value. A value may go on with more flags ("4 -j 4").
+func (r row) with(flag string, label, value text) row {
+	labels := []string{label.value}
 	if r.label != "" {
-		labels = []string{r.label, value.value}
+		labels = []string{r.label, label.value}
 	}
-	args := append(r.args[:len(r.args):len(r.args)], flag, value.value)
+	args := append(r.args[:len(r.args):len(r.args)], flag)
+	args = append(args, strings.Fields(value.value)...)
 	return row{label: strings.Join(labels, "/"), args: args, at: value.at}
 }
 

@@ -63,6 +63,7 @@ func outcomeOf(report workload.Report, result *sim.Result) *Outcome {
 			Statistic: metric.Statistic, Label: metric.Label, Unit: metric.Unit, Better: metric.Better, Value: metric.Value,
 		})
 	}
+	o.Warnings = append(o.Warnings, report.Unsimulated...)
 	total := result.BusyNS + result.IdleNS
 	if percent := step(unconservedPercents, 100*result.UnconservedNS/max(1, total)); percent > 0 {
 		o.Warnings = append(o.Warnings, fmt.Sprintf(

@@ -9,6 +9,8 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+
+	"github.com/schedlab/schedlab/internal/excerpt"
 )
 
 // Limits on an experiment file. They are far above any real one and keep a
@@ -36,40 +38,7 @@ type source struct {
 
 func (s *source) errorAt(at position, format string, args ...any) *RequestError {
 	return &RequestError{File: s.name, Line: at.line, Column: at.column,
-		Message: fmt.Sprintf(format, args...), Excerpt: s.excerpt(at)}
-}
-
-// excerpt shows the line at fault under up to two lines before it, and a caret.
-func (s *source) excerpt(at position) string {
-	lines := strings.Split(string(s.text), "\n")
-	if at.line < 1 || at.line > len(lines) {
-		return ""
-	}
-	var b strings.Builder
-	for n := max(1, at.line-2); n <= at.line; n++ {
-		mark := " "
-		if n == at.line {
-			mark = ">"
-		}
-		fmt.Fprintf(&b, "%s %4d | %s\n", mark, n, strings.TrimRight(lines[n-1], "\r"))
-	}
-	b.WriteString("       | " + caretIndent(lines[at.line-1], at.column) + "^")
-	return b.String()
-}
-
-// caretIndent is blank space as wide as what precedes column; tabs stay tabs.
-func caretIndent(line string, column int) string {
-	indent := make([]rune, 0, column)
-	for _, r := range line {
-		if len(indent)+1 >= column {
-			break
-		}
-		if r != '\t' {
-			r = ' '
-		}
-		indent = append(indent, r)
-	}
-	return string(indent)
+		Message: fmt.Sprintf(format, args...), Excerpt: excerpt.Of(s.text, at.line, at.column)}
 }
 
 // parse returns the one YAML document of the file.

@@ -43,8 +43,9 @@ var presets = []Preset{
 		Source: "document 003 (2011, bandwidth): the quoted patch was measured on \"a 16 core system\"; two sockets without SMT are assumed, cache sizes are not known",
 	},
 	{
-		Name: "x86-12", Spec: "2n6c1t",
-		Source: "document 002 (2013, schedule balance map): \"12 cpu X86 server\"; two sockets of six cores without SMT are assumed, cache sizes are not known",
+		Name: "x86-12", Spec: "1n6c2t",
+		Source: "document 002 (2013, schedule balance map): \"12 cpu X86 server\"; one socket of six cores with SMT is assumed: of the two usual ways to twelve CPUs the one that gives the unpatched column its peak at 8 clients; cache sizes of a six-core Westmere-EP, the type of that time",
+		caches: cacheSizes{l1d: 32 * kib, l1i: 32 * kib, l2: 256 * kib, llc: 12 * mib},
 	},
 }
 

@@ -56,7 +56,7 @@ func TestSpecCounts(t *testing.T) {
 		{"hsw-ex", Counts{Packages: 4, Nodes: 4, LLCs: 4, Cores: 72, CPUs: 144}},
 		{"quad-core-2s", Counts{Packages: 2, Nodes: 2, LLCs: 2, Cores: 8, CPUs: 8}},
 		{"x86-16", Counts{Packages: 2, Nodes: 2, LLCs: 2, Cores: 16, CPUs: 16}},
-		{"x86-12", Counts{Packages: 2, Nodes: 2, LLCs: 2, Cores: 12, CPUs: 12}},
+		{"x86-12", Counts{Packages: 1, Nodes: 1, LLCs: 1, Cores: 6, CPUs: 12}},
 	} {
 		m := mustParse(t, test.spec)
 		if got := m.Counts(); got != test.want {

@@ -420,18 +420,8 @@ func (f *Follower) SetClass(t *Task, other bool, nice int8) {
 // reweight gives a task that is on no queue another weight; its average load
 // follows at once [reweight_task].
 func (f *Follower) reweight(t *Task, policy Policy, nice int8) {
-	old := t.se.weight
 	t.policy, t.nice = policy, nice
-	w := taskWeight(policy, nice)
-	if w == old {
-		return
-	}
-	if t.se.avg.last != neverUpdated {
-		f.s.reweight(&t.se, w)
-		return
-	}
-	t.se.weight = w
-	t.se.avg.loadAvg = t.se.avg.loadAvg * scaleDown(w) / scaleDown(old)
+	f.s.reweightTask(t)
 }
 
 // SetPolicy follows a change of the scheduling policy within the fair class.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/schedlab/schedlab/internal/suggest"
 	"github.com/schedlab/schedlab/sched"
+	"github.com/schedlab/schedlab/workload"
 )
 
 // Costs says how long everything takes that is not the task's own work, in
@@ -28,6 +29,11 @@ type Costs struct {
 	IPISend, IPIDeliver, IPIHandle          int64
 	Tick, TimerInterrupt                    int64
 	TimerSlack                              int64
+
+	Prices    [workload.NumPrices]int64 // of work that programs are charged by name
+	SelectFD  int64                     // select: one descriptor looked at, or one queue joined and left
+	SpinLimit int64                     // a spinlock of PostgreSQL is spun for that long before its taker sleeps
+	SpinSleep int64                     // and that long it sleeps then, the first time
 
 	Syscall              int64
 	PipeWrite, PipeRead  int64
@@ -112,6 +118,16 @@ var costFields = []costField{
 	{"unix_hold", "ns", func(c *Costs) *int64 { return &c.UnixHold }},
 	{"unix_lines", "lines", func(c *Costs) *int64 { return &c.UnixLines }},
 	{"poll", "ns", func(c *Costs) *int64 { return &c.Poll }},
+	{"select_fd", "ns", func(c *Costs) *int64 { return &c.SelectFD }},
+	{"spin_limit", "ns", func(c *Costs) *int64 { return &c.SpinLimit }},
+	{"spin_sleep", "ns", func(c *Costs) *int64 { return &c.SpinSleep }},
+	{"pg_plan", "ns", priceField(workload.PricePlan)},
+	{"pg_execute", "ns", priceField(workload.PriceExecute)},
+	{"pg_page_read", "ns", priceField(workload.PricePageRead)},
+	{"pgbench_reply", "ns", priceField(workload.PriceReply)},
+	{"pgbench_command", "ns", priceField(workload.PriceCommand)},
+	{"pgbench_query", "ns", priceField(workload.PriceQuery)},
+	{"pgbench_scan", "ns", priceField(workload.PriceScan)},
 	{"futex_wake", "ns", func(c *Costs) *int64 { return &c.FutexWake }},
 	{"futex_wait", "ns", func(c *Costs) *int64 { return &c.FutexWait }},
 	{"futex_lines", "lines", func(c *Costs) *int64 { return &c.FutexLines }},
@@ -143,6 +159,11 @@ var costFields = []costField{
 	{"shallow_residency", "ns", func(c *Costs) *int64 { return &c.ShallowResidency }},
 	{"medium_residency", "ns", func(c *Costs) *int64 { return &c.MediumResidency }},
 	{"deep_residency", "ns", func(c *Costs) *int64 { return &c.DeepResidency }},
+}
+
+// priceField is the field of a price that programs name.
+func priceField(p workload.Price) func(*Costs) *int64 {
+	return func(c *Costs) *int64 { return &c.Prices[p] }
 }
 
 func parameterNames() []string {

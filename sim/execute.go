@@ -39,6 +39,30 @@ func (m *Sim) begin(c *cpu, t *task) int64 {
 				t.pc = in.Target
 				continue
 			}
+		case workload.OpTryRead:
+			return m.beginTransfer(c, t, in)
+		case workload.OpSelect:
+			return m.beginSelect(t, in)
+		case workload.OpWatch:
+			m.channelSet.Watch(in.Chan, t.id, in.N == 1)
+		case workload.OpUnlessWatched:
+			if !m.channelSet.Watched(in.Chan, t.id) {
+				t.pc = in.Target
+				continue
+			}
+		case workload.OpCharge:
+			return m.chargeCost(t, in)
+		case workload.OpLookup:
+			return m.lookupCost(c, in)
+		case workload.OpSpinLocked:
+			return m.beginSpinLocked(c, t, in)
+		case workload.OpTally:
+			m.recorders[in.Chan].Tally++
+		case workload.OpCountTo:
+			if m.syncs.CountTo(in.Chan, in.N) {
+				t.pc = in.Target
+				continue
+			}
 		default:
 			if cost, takesTime := m.beginSync(c, t, in); takesTime {
 				return cost
@@ -80,7 +104,7 @@ func (m *Sim) channelCost(st *channelState, in *workload.Instr, t *task) int64 {
 	switch in.Op {
 	case workload.OpWrite:
 		base = st.writeCost
-	case workload.OpRead:
+	case workload.OpRead, workload.OpTryRead:
 		base = st.readCost
 		if !t.resumed && !st.ch.Readable() {
 			return m.costs.Syscall + base/2
@@ -135,7 +159,14 @@ func (m *Sim) complete(c *cpu, t *task) (blocks bool) {
 	case workload.OpExit:
 		m.exit(c, t)
 		return true
-	case workload.OpRun, workload.OpRunRandom:
+	case workload.OpSelect:
+		return m.completeSelect(t, in)
+	case workload.OpTryRead:
+		m.completeTryRead(c, t, in)
+		return false
+	case workload.OpSpinLocked:
+		return m.completeSpinLocked(c, t, in)
+	case workload.OpRun, workload.OpRunRandom, workload.OpCharge, workload.OpLookup:
 	default:
 		return m.completeSync(c, t, in)
 	}

@@ -17,8 +17,11 @@ type timer struct {
 	arrival    *workload.Requests // of a request, exact too; task and expiry are nil
 }
 
-func (m *Sim) armTimer(c *cpu, t *task, sleep int64) {
-	soft := m.now + c.debt + sleep
+func (m *Sim) armTimer(c *cpu, t *task, sleep int64) { m.armTimerAt(c, t, m.now+c.debt+sleep) }
+
+// armTimerAt has the task woken at a time, or at once if that has passed.
+func (m *Sim) armTimerAt(c *cpu, t *task, at int64) {
+	soft := max(at, m.now+c.debt)
 	hard := m.turnOf(c, soft+m.costs.TimerSlack)
 	c.timers = append(c.timers, timer{soft: soft, hard: hard, task: t})
 	c.timerAt = min(c.timerAt, hard)

@@ -110,8 +110,9 @@ func (m *Sim) finish() *Result {
 	r.Counters = append(r.Counters, m.sched.Snapshot(m.now))
 	r.Sched = m.counters()
 	r.Stretch = m.stretch.finish(r.Sched)
-	r.Observation = workload.Observation{Marks: m.marks, EndTime: m.now, Messages: r.Messages, Recorders: m.recorders,
-		CPUTime: m.now * int64(m.online), IdleTime: r.IdleNS}
+	o := &r.Observation // has the activations already
+	o.Marks, o.EndTime, o.Messages, o.Recorders = m.marks, m.now, r.Messages, m.recorders
+	o.CPUTime, o.IdleTime = m.now*int64(m.online), r.IdleNS
 	if r.Stretch != nil {
 		r.Observation.Skipped = r.Stretch.Skipped
 	}

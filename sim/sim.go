@@ -86,12 +86,15 @@ type Sim struct {
 	tasks      []task
 	taskSlab   []sched.Task
 	channels   []channelState
+	channelSet *workload.Channels
 	spill      spill
+	ownCache   []int64 // bytes of the last-level cache that each CPU uses; 0: not known
 	syncs      *workload.Syncs
 	objects    []objectState
 	groups     map[string]*sched.TaskGroup
 	groupList  []*sched.TaskGroup
 	weights    map[string]int64 // cpu.weight of groups that have had it set
+	periodic   periodic
 	out        workload.Outcome
 
 	dueTimers []*sched.Timer       // scratch: see fireTimers
@@ -154,6 +157,7 @@ func New(cfg Config) (*Sim, error) {
 	}
 	m.pause = m.limit
 	m.spill = newSpill(cfg.Sched.Machine)
+	m.ownCache = ownCaches(cfg.Sched.Machine)
 	m.buildCPUs(cfg.Sched.Machine, tieOrder(&cfg))
 	s, err := sched.New(cfg.Sched, driver{m})
 	if err != nil {
@@ -171,6 +175,7 @@ func New(cfg Config) (*Sim, error) {
 	m.buildSyncs(sc)
 	m.requests = workload.NewRequests(sc, cfg.Seed)
 	m.interrupted = cfg.Sched.Machine.Online().CPUs()
+	m.buildPeriodic(sc, cfg.Sched.Machine)
 	m.buildTasks(sc, cfg.Seed)
 	m.buildStretch(sc)
 	return m, nil
@@ -256,6 +261,7 @@ func (m *Sim) group(path string) *sched.TaskGroup {
 
 func (m *Sim) buildChannels(sc *workload.Scenario, rules workload.Rules) {
 	set := workload.NewChannels(sc, rules)
+	m.channelSet = set
 	m.channels = make([]channelState, set.Len())
 	for i := range m.channels {
 		st := channelState{ch: set.At(int32(i)), lastCPU: -1, hold: never, lines: m.costs.LockLines, memoryLines: m.costs.PipeMemoryLines,
@@ -278,6 +284,7 @@ func (m *Sim) buildTasks(sc *workload.Scenario, seed uint64) {
 	m.comms = make([]string, len(sc.Tasks))
 	forkCounts := make([]int32, len(sc.Tasks))
 	spaces := addressSpaces(m.sched, sc.Tasks)
+	pooled := m.periodic.pooled(len(sc.Tasks))
 	for i := range sc.Tasks {
 		spec := &sc.Tasks[i]
 		t := &m.tasks[i]
@@ -290,7 +297,7 @@ func (m *Sim) buildTasks(sc *workload.Scenario, seed uint64) {
 			t.rng = rand.New(rand.NewPCG(seed, uint64(i)+2)) // stream 1 is the tie order
 		}
 		m.comms[i] = commOf(spec.Name)
-		if !t.background {
+		if !t.background && !pooled[i] {
 			m.foreground++
 		}
 		forkCounts[i] = t.prog.Forks()
@@ -299,6 +306,7 @@ func (m *Sim) buildTasks(sc *workload.Scenario, seed uint64) {
 			schedSpec.Space = spaces[spec.Process]
 		}
 		m.sched.InitTask(t.sched, schedSpec)
+		m.periodic.allowed[i] = t.sched.Allowed()
 	}
 	m.buildChildLists(forkCounts)
 }
@@ -378,7 +386,7 @@ func (m *Sim) Run(ctx context.Context) (*Result, error) {
 
 // start makes the tasks that nobody forks runnable at time 0.
 func (m *Sim) start() {
-	forked := make([]bool, len(m.tasks))
+	forked := m.periodic.pooled(len(m.tasks))
 	for i := range m.tasks {
 		for _, child := range m.tasks[i].prog.Children() {
 			forked[child] = true

@@ -21,12 +21,18 @@ func (m *Sim) buildSyncs(sc *workload.Scenario) {
 // beginSync starts an operation on a clock, a recorder or a synchronisation
 // object. Those that take no time are done at once.
 func (m *Sim) beginSync(c *cpu, t *task, in *workload.Instr) (cost int64, takesTime bool) {
+	if in.Op.OfActivation() {
+		return m.beginActivation(t, in)
+	}
 	switch in.Op {
 	case workload.OpStore:
 		m.syncs.Store(in.Chan, int32(in.N))
 		return 0, false
+	case workload.OpAdd:
+		m.syncs.Store(in.Chan, m.syncs.Value(in.Chan)+int32(in.N))
+		return 0, false
 	case workload.OpForget:
-		m.recorders[in.Chan].Samples = workload.Histogram{}
+		m.recorders[in.Chan].Samples, m.recorders[in.Chan].Tally = workload.Histogram{}, 0
 		return 0, false
 	case workload.OpSnapshot:
 		r := &m.recorders[in.Chan]
@@ -63,6 +69,9 @@ func (m *Sim) atomicCost(c *cpu, object int32) int64 {
 // completeSync applies what beginSync has started. It reports whether the task
 // goes to sleep.
 func (m *Sim) completeSync(c *cpu, t *task, in *workload.Instr) (blocks bool) {
+	if in.Op.OfActivation() {
+		return m.completeActivation(c, t, in)
+	}
 	switch in.Op {
 	case workload.OpSpinWall:
 		if t.spinUntil == 0 {
@@ -140,6 +149,10 @@ func (m *Sim) applyCall(t *task, in *workload.Instr) (again bool) {
 		s.Broadcast(in.Chan, out)
 	case workload.OpMeet:
 		s.Meet(in.Chan, t.id, t.resumed, out)
+	case workload.OpSemPost:
+		s.SemPost(in.Chan, out)
+	case workload.OpSemWait:
+		s.SemWait(in.Chan, t.id, t.resumed, out)
 	case workload.OpPostTaken:
 		posted := s.PostTaken(in.Chan, out)
 		m.tasks[posted].stamp = m.objects[in.Chan].stamp

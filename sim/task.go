@@ -16,6 +16,7 @@ type task struct {
 
 	begun      bool // the instruction at pc was preempted in the middle
 	resumed    bool // the channel call at pc slept and continues
+	gaveUp     bool // the spinlock at pc was spun for in vain
 	waiting    bool // asleep until a child exits
 	started    bool
 	exited     bool
@@ -51,7 +52,7 @@ func (t *task) inUserMode() bool {
 // runsOwnCode reports whether the task's instruction is none of the kernel's.
 func (t *task) runsOwnCode() bool {
 	switch t.prog[t.pc].Op {
-	case workload.OpRun, workload.OpRunRandom, workload.OpSpinWall, workload.OpServe:
+	case workload.OpRun, workload.OpRunRandom, workload.OpSpinWall, workload.OpRunWall, workload.OpTouch, workload.OpCharge, workload.OpLookup, workload.OpServe:
 		return true
 	}
 	return false

@@ -19,6 +19,7 @@ type Published struct {
 	HasDelta    bool
 	Baseline    bool // the document's percentages are against this figure
 	Significant bool
+	Unmarked    bool // the document marks no figure of this statistic as significant or not
 }
 
 // Agreement sets a published percentage against the simulated one of the same

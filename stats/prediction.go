@@ -10,7 +10,7 @@ import (
 type PredictedCell struct {
 	Benchmark, Environment, Variant, Row string
 	Published, Simulated                 float64 // percent, positive is better
-	Starred                              bool    // in the document
+	Starred                              bool    // in the document, or it has no marks, and so every cell counts
 }
 
 // RightSign says whether the simulated percentage is on the published side of
@@ -68,7 +68,7 @@ func predictedCells(t *Table, row *Row, b *Beside) []PredictedCell {
 func (b *Beside) starred(column int) bool {
 	for i := range b.Figures {
 		if b.Figures[i].Column == column {
-			return b.Figures[i].Significant
+			return b.Figures[i].Significant || b.Figures[i].Unmarked
 		}
 	}
 	return false

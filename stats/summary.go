@@ -7,12 +7,15 @@ import "strings"
 const (
 	StatisticAmean = "Amean"
 	StatisticHmean = "Hmean"
+	// StatisticTPS is pgbench's: the arithmetic mean over its runs, as the
+	// document that reports it has it.
+	StatisticTPS = "tps"
 )
 
 // IsMean says whether a statistic's rows carry a significance test: its name is
-// one character followed by "mean".
+// one character followed by "mean", or it is pgbench's.
 func IsMean(statistic string) bool {
-	return len(statistic) == len("Amean") && strings.HasSuffix(statistic, "mean")
+	return statistic == StatisticTPS || len(statistic) == len("Amean") && strings.HasSuffix(statistic, "mean")
 }
 
 // Summary is what the samples of one row and one variant come to.

@@ -2,6 +2,7 @@ package workload
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 )
@@ -32,6 +33,16 @@ type Observation struct {
 	Skipped int64
 	// Recorders are the scenario's recorders.
 	Recorders []Recorder
+	// Activations are the log of OpActivated, in the order in which they ended.
+	Activations []Activation
+	// LogFull says that the run ended because there were more of them than
+	// [MaxActivations].
+	LogFull bool
+	// Forks are the tasks that OpForkNext started, in that order.
+	Forks []TaskID
+	// OutOfTasks is 1 + the pool that had no task left, which ends a run; 0
+	// when none was.
+	OutOfTasks int
 	// Requests is what became of the requests of each of the scenario's sources.
 	Requests []*RequestCounts
 }
@@ -54,8 +65,25 @@ type Report struct {
 	Metrics []Metric
 	// Notes say how the figures came about, where that is not plain.
 	Notes []string
+	// Unsimulated names what the workload asks for and the run left out.
+	Unsimulated []string
 	// Failure is why there is no figure, "" when there is.
 	Failure string
+}
+
+// LogFile is a file that the real tool would have written.
+type LogFile struct {
+	Path  string // as the tool names it, from the working directory
+	Write func(io.Writer) error
+}
+
+// Logger is a benchmark that writes files.
+type Logger interface {
+	Benchmark
+	// LogFolder is where they go, "" if there are none.
+	LogFolder() string
+	// Logs are the files of a run.
+	Logs(obs *Observation) []LogFile
 }
 
 // Benchmark is a workload with a name and a result.
@@ -85,6 +113,20 @@ type parsable interface {
 	check() error
 }
 
+// operandTaker is a benchmark whose command line holds words that are no flags.
+type operandTaker interface {
+	operand() option
+}
+
+func optionsOf(tool string, b parsable) optionSet {
+	set := optionSet{tool: tool, options: b.options()}
+	if taker, ok := b.(operandTaker); ok {
+		operand := taker.operand()
+		set.operand = &operand
+	}
+	return set
+}
+
 type registration struct {
 	name    string
 	aliases []string
@@ -111,9 +153,19 @@ var registry = []registration{
 		create:  func() parsable { return newPerfPipe() },
 	},
 	{
+		name:    "rt-app",
+		summary: "threads that a JSON file describes: runs, sleeps, timers, locks (rt-app of 2026)",
+		create:  func() parsable { return newRTApp() },
+	},
+	{
 		name:    "schbench",
 		summary: "wakeup latency of workers that message threads wake in batches (April 2022)",
 		create:  func() parsable { return newSchbench() },
+	},
+	{
+		name:    "pgbench",
+		summary: "SELECTs by clients of a PostgreSQL server (-S, PostgreSQL 9.2)",
+		create:  func() parsable { return newPgbench() },
 	},
 	{
 		name:    "while1",
@@ -137,7 +189,7 @@ var registry = []registration{
 func List() []Info {
 	infos := make([]Info, len(registry))
 	for i, r := range registry {
-		options := optionSet{options: r.create().options()}
+		options := optionsOf("", r.create())
 		infos[i] = Info{Name: r.name, Aliases: r.aliases, Summary: r.summary, Flags: options.help()}
 	}
 	return infos
@@ -147,24 +199,54 @@ func List() []Info {
 // flags: ["hackbench", "-g", "12", "-p"]. The error names what cannot be and
 // what can; it is a [*HelpError] when the command line asks for help.
 func Parse(argv []string) (Benchmark, error) {
+	name, benchmark, args := find(argv)
+	if benchmark == nil {
+		return nil, unknownBenchmark(argv)
+	}
+	options := optionsOf(name, benchmark)
+	if err := options.parse(args); err != nil {
+		return nil, err
+	}
+	if err := benchmark.check(); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return benchmark, nil
+}
+
+// find makes the benchmark that a command line names, nil if none, and returns
+// the name as it was written and the words that follow it.
+func find(argv []string) (name string, b parsable, args []string) {
 	for _, r := range registry {
 		for _, name := range append([]string{r.name}, r.aliases...) {
 			words := strings.Fields(name)
-			if len(argv) < len(words) || !slices.Equal(argv[:len(words)], words) {
-				continue
+			if len(argv) >= len(words) && slices.Equal(argv[:len(words)], words) {
+				return name, r.create(), argv[len(words):]
 			}
-			benchmark := r.create()
-			options := optionSet{tool: name, options: benchmark.options()}
-			if err := options.parse(argv[len(words):]); err != nil {
-				return nil, err
-			}
-			if err := benchmark.check(); err != nil {
-				return nil, fmt.Errorf("%s: %w", name, err)
-			}
-			return benchmark, nil
 		}
 	}
-	return nil, unknownBenchmark(argv)
+	return "", nil, nil
+}
+
+// InputFile is the index of the word of a benchmark's command line that names a
+// file which the benchmark reads, -1 if there is none.
+func InputFile(argv []string) int {
+	name, benchmark, args := find(argv)
+	if benchmark == nil {
+		return -1
+	}
+	options := optionsOf(name, benchmark)
+	if options.operand == nil {
+		return -1
+	}
+	file := ""
+	options.operand.set = func(word string) error {
+		file = word
+		return nil
+	}
+	if err := options.parse(args); err != nil || file == "" {
+		return -1 // Parse says what is wrong
+	}
+	return slices.Index(argv, file)
 }
 
 func unknownBenchmark(argv []string) error {

@@ -48,6 +48,7 @@ type Channel struct {
 	pipe    pipe
 	unix    unixStream
 	variant channelVariant
+	watcher nodeRef // the task that watches the channel (watch.go)
 }
 
 // channelVariant is the kind of a channel together with its version's rules.

@@ -22,22 +22,32 @@ func (s *Scenario) AddBackground(other *Scenario) {
 	programs, tasks := int32(len(s.Programs)), int64(len(s.Tasks))
 	channels, syncs, sources := int32(len(s.Channels)), int32(len(s.Syncs)), int32(len(s.Sources))
 	marks, recorders := int64(s.Marks), int32(s.Recorders)
+	timers, pools := int32(len(s.Timers)), int32(len(s.Pools))
+	sets, groups := int32(len(s.CPUSets)), int32(len(s.Groups))
 	for _, p := range other.endlessPrograms() {
 		for i := range p {
 			switch in := &p[i]; in.Op {
-			case OpWrite, OpRead, OpPoll:
+			case OpWrite, OpRead, OpPoll, OpWatch, OpSelect, OpUnlessWatched, OpTryRead:
 				in.Chan += channels
 			case OpFork:
 				in.N += tasks
 			case OpMark:
 				in.N += marks
-			case OpSample, OpForget, OpSnapshot:
+			case OpSample, OpForget, OpSnapshot, OpTally:
 				in.Chan += recorders
 			case OpReceive, OpAnswer:
 				in.Chan += sources
 			case OpPush:
 				in.Chan += syncs
 				in.N += int64(syncs)
+			case OpDue, OpSleepUntil, OpLate:
+				in.Chan += timers
+			case OpForkNext:
+				in.Chan += pools
+			case OpAffinity:
+				in.Chan += sets
+			case OpGroup:
+				in.Chan += groups
 			default:
 				if _, known := in.Op.operand(); known {
 					in.Chan += syncs
@@ -50,6 +60,7 @@ func (s *Scenario) AddBackground(other *Scenario) {
 		spec.Mutex += syncs
 		s.Syncs = append(s.Syncs, spec)
 	}
+	s.addPeriodic(&other.Periodic, TaskID(tasks))
 	process := s.nextProcess()
 	for _, t := range other.Tasks {
 		t.Program += programs

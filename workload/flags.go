@@ -28,6 +28,7 @@ func (e *HelpError) Error() string { return e.Text }
 type optionSet struct {
 	tool    string // how messages name it
 	options []option
+	operand *option // what may stand without a flag, nil: nothing
 }
 
 // parse applies the arguments that follow the tool's name, in the manner of
@@ -44,6 +45,8 @@ func (o *optionSet) parse(args []string) error {
 			args, err = o.parseLong(arg[2:], args)
 		case len(arg) > 1 && arg[0] == '-':
 			args, err = o.parseLetters(arg[1:], args)
+		case o.operand != nil:
+			err = o.operand.set(arg)
 		default:
 			err = fmt.Errorf("unexpected argument %q: there are only flags: %s", arg, o.names())
 		}
@@ -120,6 +123,9 @@ func (o *optionSet) names() string {
 // help lists the flags, one a line.
 func (o *optionSet) help() string {
 	var b strings.Builder
+	if o.operand != nil {
+		fmt.Fprintf(&b, "  %-24s %s\n", o.operand.arg, o.operand.help)
+	}
 	for i := range o.options {
 		opt := &o.options[i]
 		name := opt.name()

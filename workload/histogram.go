@@ -89,4 +89,6 @@ type Recorder struct {
 	Samples Histogram
 	// Snapshots are copies taken on the way, oldest first.
 	Snapshots []Histogram
+	// Tally counts events without a sample, since the last time it was forgotten.
+	Tally int64
 }

@@ -109,6 +109,77 @@ const (
 	OpServe
 	// OpAnswer ends the task's request, which is of source Chan.
 	OpAnswer
+
+	// OpWatch puts channel Chan into the set that its task watches (N = 1), or
+	// takes it out (N = 0): FD_SET and FD_CLR.
+	OpWatch
+	// OpSelect sleeps until one of the N channels from Chan on that are watched
+	// is readable. Only those that are readable stay watched.
+	OpSelect
+	// OpUnlessWatched jumps ahead to Target if channel Chan is not watched.
+	OpUnlessWatched
+	// OpTryRead reads up to N bytes from channel Chan without sleeping; it jumps
+	// ahead to Target if there is nothing to read.
+	OpTryRead
+	// OpTally adds 1 to the tally of recorder Chan.
+	OpTally
+	// OpCountTo adds 1 to word Chan and jumps ahead to Target when that makes N.
+	OpCountTo
+	// OpCharge works for N thousandths of what [Price] Chan says, M percent more
+	// or less, drawn anew each time.
+	OpCharge
+	// OpLookup reads N cache lines, anywhere in M bytes of memory. It takes as
+	// long as those lines take that the CPU's last-level cache does not hold.
+	OpLookup
+	// OpSpinLocked takes spinlock Chan for N ns and reads M lines there that
+	// whoever had the lock before has written.
+	OpSpinLocked
+
+	// OpAdd adds N to word Chan and wakes nobody.
+	OpAdd
+	// OpSemPost adds 1 to semaphore Chan and wakes a sleeper.
+	OpSemPost
+	// OpSemWait takes 1 from semaphore Chan, sleeping until that can be done.
+	OpSemWait
+
+	// The rest is for periodic tasks; see activation.go.
+
+	// OpEpoch sets the scenario's epoch, from which timers count, to the clock.
+	OpEpoch
+	// OpActivate begins an activation.
+	OpActivate
+	// OpActivated ends it and adds it to the log, with N as its kind.
+	OpActivated
+	// OpClockIn and OpClockOut enclose work whose wall time is the activation's.
+	OpClockIn
+	OpClockOut
+	// OpRunWall works in pieces of M ns until N ns have passed since the
+	// OpClockIn before it, and adds that time to the activation's.
+	OpRunWall
+	// OpDue moves timer Chan N ns on; one that is used for the first time begins
+	// M ns after the epoch. If its time has passed it jumps ahead to Target.
+	// With Slot 1 the activation's slack is the sum of all its timers'.
+	OpDue
+	// OpSleepUntil sleeps until the time of timer Chan.
+	OpSleepUntil
+	// OpLate adds the time since that of timer Chan to the activation's wakeup
+	// latency.
+	OpLate
+	// OpForkNext starts the next task of pool Chan.
+	OpForkNext
+	// OpAffinity lets the task run on the CPUs of set Chan only.
+	OpAffinity
+	// OpGroup moves the task to control group Chan.
+	OpGroup
+	// OpPriority gives the task nice value N and policy M.
+	OpPriority
+	// OpYield lets others run first.
+	OpYield
+	// OpSyscalls makes N system calls that do nothing else.
+	OpSyscalls
+	// OpTouch accesses N bytes of a buffer of M bytes in the manner of Slot, an
+	// [Access].
+	OpTouch
 	numOps
 )
 
@@ -133,6 +204,10 @@ type Bounds struct {
 	Recorders int        // OpSample, OpForget, OpSnapshot: 0 to Recorders-1
 	Sources   int        // OpReceive, OpAnswer: 0 to Sources-1
 	Syncs     []SyncSpec // the operations on synchronisation objects
+	Timers    int        // OpDue, OpSleepUntil, OpLate: 0 to Timers-1
+	Pools     int        // OpForkNext: 0 to Pools-1
+	CPUSets   int        // OpAffinity: 0 to CPUSets-1
+	Groups    int        // OpGroup: 0 to Groups-1
 }
 
 // maxTransfer is the longest single read or write in bytes: Linux moves at
@@ -173,10 +248,7 @@ func (p Program) validateInstr(i int, in Instr, b Bounds) error {
 			return fmt.Errorf("times [%d, %d] ns must satisfy 0 <= least <= most", in.N, in.M)
 		}
 	case OpWrite, OpRead:
-		if in.N < 1 || in.N > maxTransfer {
-			return fmt.Errorf("length %d bytes is not in [1, %d]", in.N, int64(maxTransfer))
-		}
-		return within("channel", int64(in.Chan), b.Channels)
+		return validateTransfer(in, b)
 	case OpPoll:
 		return within("channel", int64(in.Chan), b.Channels)
 	case OpLoop:
@@ -193,13 +265,35 @@ func (p Program) validateInstr(i int, in Instr, b Bounds) error {
 		if in.N < 1 || in.N > maxSleepTicks {
 			return fmt.Errorf("%d ticks are not in [1, %d]", in.N, int64(maxSleepTicks))
 		}
-	case OpSample, OpForget, OpSnapshot:
+	case OpSample, OpForget, OpSnapshot, OpTally:
 		return within("recorder", int64(in.Chan), b.Recorders)
 	case OpReceive, OpAnswer:
 		return within("source", int64(in.Chan), b.Sources)
 	case OpWaitChildren, OpExit, OpStamp, OpServe:
+	case OpWatch, OpSelect, OpUnlessWatched, OpTryRead:
+		return p.validateWatch(i, in, b)
+	case OpCharge, OpLookup:
+		return validateCharge(in)
 	default:
+		if in.Op.OfActivation() {
+			return p.validateActivation(i, in, b)
+		}
 		return p.validateSync(i, in, b)
+	}
+	return nil
+}
+
+func validateTransfer(in Instr, b Bounds) error {
+	if in.N < 1 || in.N > maxTransfer {
+		return fmt.Errorf("length %d bytes is not in [1, %d]", in.N, int64(maxTransfer))
+	}
+	return within("channel", int64(in.Chan), b.Channels)
+}
+
+// validateJump checks the target of an instruction that jumps ahead.
+func (p Program) validateJump(i int, in Instr) error {
+	if int(in.Target) <= i || int(in.Target) >= len(p) {
+		return fmt.Errorf("target %d must be an instruction after the branch", in.Target)
 	}
 	return nil
 }
@@ -234,12 +328,21 @@ func (p Program) turnTakesTime(start, end int) bool {
 	skippedTo := start // instructions before it may be jumped over
 	for at := start; at < end; at++ {
 		in := p[at]
-		switch {
-		case in.Op == OpBranch && int(in.Target) <= end:
-			skippedTo = max(skippedTo, int(in.Target))
-		case at >= skippedTo && in.takesTime():
+		if at >= skippedTo && in.takesTime() {
 			return true
 		}
+		if in.Op.jumpsAhead() && int(in.Target) <= end {
+			skippedTo = max(skippedTo, int(in.Target))
+		}
+	}
+	return false
+}
+
+// jumpsAhead reports whether the instruction may jump to one further down.
+func (op Op) jumpsAhead() bool {
+	switch op {
+	case OpBranch, OpDue, OpUnlessWatched, OpTryRead, OpCountTo:
+		return true
 	}
 	return false
 }
@@ -252,7 +355,9 @@ func (in Instr) takesTime() bool {
 		return in.N > 0
 	case OpRunRandom, OpSleepRandom:
 		return in.M > 0
-	case OpLoop, OpFork, OpWaitChildren, OpMark, OpForget, OpSnapshot, OpStore, OpBranch, OpPostTaken, OpServe:
+	case OpLoop, OpFork, OpWaitChildren, OpMark, OpForget, OpSnapshot, OpStore, OpBranch, OpPostTaken,
+		OpAdd, OpForkNext, OpAffinity, OpGroup, OpPriority,
+		OpWatch, OpUnlessWatched, OpTally, OpCountTo, OpServe:
 		return false
 	}
 	return true
@@ -285,12 +390,20 @@ var opNames = [...]string{
 	OpPost: "post", OpAwait: "await", OpLock: "lock", OpUnlock: "unlock",
 	OpCondWait: "condwait", OpSignal: "signal", OpBroadcast: "broadcast", OpMeet: "meet",
 	OpPush: "push", OpTake: "take", OpPostTaken: "posttaken",
+	OpAdd: "add", OpSemPost: "sempost", OpSemWait: "semwait",
+	OpEpoch: "epoch", OpActivate: "activate", OpActivated: "activated", OpClockIn: "clockin", OpClockOut: "clockout", OpRunWall: "runwall",
+	OpDue: "due", OpSleepUntil: "sleepuntil", OpLate: "late", OpForkNext: "forknext",
+	OpAffinity: "affinity", OpGroup: "group", OpPriority: "priority", OpYield: "yield", OpSyscalls: "syscalls", OpTouch: "touch",
+	OpWatch: "watch", OpSelect: "select", OpUnlessWatched: "unlesswatched", OpTryRead: "tryread",
+	OpTally: "tally", OpCountTo: "countto", OpCharge: "charge", OpLookup: "lookup", OpSpinLocked: "spinlocked",
 	OpReceive: "receive", OpServe: "serve", OpAnswer: "answer",
 }
 
 // Random reports whether the program draws random numbers.
 func (p Program) Random() bool {
-	return slices.ContainsFunc(p, func(in Instr) bool { return in.Op == OpRunRandom || in.Op == OpSleepRandom })
+	return slices.ContainsFunc(p, func(in Instr) bool {
+		return in.Op == OpRunRandom || in.Op == OpSleepRandom || in.Op == OpCharge && in.M > 0
+	})
 }
 
 // Children lists the tasks that the program forks.

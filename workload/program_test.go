@@ -9,8 +9,8 @@ import (
 )
 
 var anyBounds = Bounds{Tasks: 8, Channels: 8, Marks: 8, Recorders: 2, Syncs: []SyncSpec{
-	{Kind: Word}, {Kind: Mutex}, {Kind: Cond, Mutex: 1}, {Kind: RequeueCond, Mutex: 1}, {Kind: Barrier, Value: 2}, {Kind: Stack},
-}}
+	{Kind: Word}, {Kind: Mutex}, {Kind: Cond, Mutex: 1}, {Kind: RequeueCond, Mutex: 1}, {Kind: Barrier, Value: 2}, {Kind: Stack}, {Kind: Semaphore},
+}, Timers: 2, Pools: 1, CPUSets: 2, Groups: 1}
 
 func TestParseProgramReadsEveryInstruction(t *testing.T) {
 	text := `
@@ -48,6 +48,25 @@ func TestParseProgramReadsEveryInstruction(t *testing.T) {
 		meet s4
 		push s5 s0
 		posttaken s5
+		add s0 -1
+		semwait s6
+		sempost s6
+		epoch
+		activate
+		clockin
+		runwall 1ms 32us
+		clockout
+		due w1 10ms 5us late cumulative
+		sleepuntil w1
+		late w1
+	late:	activated 2
+		forknext p0
+		affinity a1
+		group g0
+		priority -5 1
+		yield
+		syscalls 3
+		touch 4096 1048576 chase
 	end:	exit`
 	want := Program{
 		{Op: OpWrite, Chan: 0, N: 1},
@@ -62,7 +81,7 @@ func TestParseProgramReadsEveryInstruction(t *testing.T) {
 		{Op: OpFork, N: 5},
 		{Op: OpWaitChildren},
 		{Op: OpMark, N: 0},
-		{Op: OpBranch, Chan: 0, N: -1, Target: 32},
+		{Op: OpBranch, Chan: 0, N: -1, Target: 51},
 		{Op: OpSpinWall, N: 30_000_000},
 		{Op: OpSleepTicks, N: 2},
 		{Op: OpStamp},
@@ -82,6 +101,25 @@ func TestParseProgramReadsEveryInstruction(t *testing.T) {
 		{Op: OpMeet, Chan: 4},
 		{Op: OpPush, Chan: 5, N: 0},
 		{Op: OpPostTaken, Chan: 5},
+		{Op: OpAdd, N: -1},
+		{Op: OpSemWait, Chan: 6},
+		{Op: OpSemPost, Chan: 6},
+		{Op: OpEpoch},
+		{Op: OpActivate},
+		{Op: OpClockIn},
+		{Op: OpRunWall, N: 1_000_000, M: 32_000},
+		{Op: OpClockOut},
+		{Op: OpDue, Chan: 1, N: 10_000_000, M: 5_000, Target: 43, Slot: 1},
+		{Op: OpSleepUntil, Chan: 1},
+		{Op: OpLate, Chan: 1},
+		{Op: OpActivated, N: 2},
+		{Op: OpForkNext},
+		{Op: OpAffinity, Chan: 1},
+		{Op: OpGroup},
+		{Op: OpPriority, N: -5, M: 1},
+		{Op: OpYield},
+		{Op: OpSyscalls, N: 3},
+		{Op: OpTouch, N: 4096, M: 1 << 20, Slot: uint8(AccessChase)},
 		{Op: OpExit},
 	}
 	got, err := ParseProgram(text)
@@ -149,15 +187,43 @@ func genProgram(t *rapid.T) Program {
 			in.N = rapid.Int64Range(0, maxSleepTicks).Draw(t, "n")
 		case OpSample, OpPush:
 			in.Chan, in.N = rapid.Int32Min(0).Draw(t, "chan"), int64(rapid.Int32Min(0).Draw(t, "n"))
-		case OpForget, OpSnapshot, OpReceive, OpAnswer:
+		case OpForget, OpSnapshot, OpTally, OpReceive, OpAnswer:
 			in.Chan = rapid.Int32Min(0).Draw(t, "chan")
-		case OpBranch:
+		case OpBranch, OpCountTo:
 			in.Target = int32(i + 1)
 			in.Chan, in.N = rapid.Int32Min(0).Draw(t, "chan"), int64(rapid.Int32().Draw(t, "n"))
-		case OpStore, OpFutexWait, OpFutexWake:
+		case OpWatch, OpSelect:
+			in.Chan, in.N = rapid.Int32Min(0).Draw(t, "chan"), rapid.Int64Min(0).Draw(t, "n")
+		case OpUnlessWatched:
+			in.Chan, in.Target = rapid.Int32Min(0).Draw(t, "chan"), int32(i+1)
+		case OpTryRead:
+			in.Chan, in.Target = rapid.Int32Min(0).Draw(t, "chan"), int32(i+1)
+			in.N = rapid.Int64Min(0).Draw(t, "n")
+		case OpCharge:
+			in.Chan = rapid.Int32Range(0, int32(NumPrices)-1).Draw(t, "chan")
+			in.N, in.M = rapid.Int64Min(0).Draw(t, "n"), rapid.Int64Min(0).Draw(t, "m")
+		case OpLookup:
+			in.N, in.M = rapid.Int64Min(0).Draw(t, "n"), rapid.Int64Min(0).Draw(t, "m")
+		case OpSpinLocked:
+			in.Chan, in.N = rapid.Int32Min(0).Draw(t, "chan"), rapid.Int64Range(0, 1e9).Draw(t, "n")
+			in.M = rapid.Int64Min(0).Draw(t, "m")
+		case OpStore, OpFutexWait, OpFutexWake, OpAdd:
 			in.Chan, in.N = rapid.Int32Min(0).Draw(t, "chan"), int64(rapid.Int32().Draw(t, "n"))
+		case OpRunWall:
+			in.N, in.M = rapid.Int64Min(0).Draw(t, "n"), rapid.Int64Min(0).Draw(t, "m")
+		case OpDue:
+			in.Target = int32(i + 1)
+			in.Chan, in.Slot = rapid.Int32Min(0).Draw(t, "chan"), uint8(rapid.IntRange(0, 1).Draw(t, "slot"))
+			in.N, in.M = rapid.Int64Min(0).Draw(t, "n"), rapid.Int64Min(0).Draw(t, "m")
+		case OpActivated, OpSyscalls:
+			in.N = int64(rapid.Int32Min(0).Draw(t, "n"))
+		case OpPriority:
+			in.N, in.M = int64(rapid.Int32().Draw(t, "n")), rapid.Int64Range(0, int64(Idle)).Draw(t, "m")
+		case OpTouch:
+			in.N, in.M = rapid.Int64Min(0).Draw(t, "n"), rapid.Int64Min(0).Draw(t, "m")
+			in.Slot = uint8(rapid.IntRange(0, int(numAccesses)-1).Draw(t, "slot"))
 		default:
-			if in.Op.operandOnly() {
+			if in.Op.operandOnly() || in.Op.activationPrefix() != "" {
 				in.Chan = rapid.Int32Min(0).Draw(t, "chan")
 			}
 		}
@@ -168,7 +234,7 @@ func genProgram(t *rapid.T) Program {
 
 func TestParseProgramNamesTheLineAndTheMend(t *testing.T) {
 	for text, want := range map[string]string{
-		"exit\nwrit c0 1":             "line 2: writ: unknown operation: there are run, sleep, write, read, poll, loop, fork, waitchildren, mark, exit, spin, sleepticks, stamp, sample, forget, snapshot, store, branch, futexwait, futexwake, post, await, lock, unlock, condwait, signal, broadcast, meet, push, take, posttaken, receive, serve, answer",
+		"exit\nwrit c0 1":             "line 2: writ: unknown operation: there are run, sleep, write, read, poll, loop, fork, waitchildren, mark, exit, spin, sleepticks, stamp, sample, forget, snapshot, store, branch, futexwait, futexwake, post, await, lock, unlock, condwait, signal, broadcast, meet, push, take, posttaken, add, sempost, semwait, epoch, activate, activated, clockin, clockout, runwall, due, sleepuntil, late, forknext, affinity, group, priority, yield, syscalls, touch, watch, select, unlesswatched, tryread, tally, countto, charge, lookup, spinlocked, receive, serve, answer",
 		"exit\nbranch s0 1 x\nexit":   `line 2: branch: label "x" is not set below`,
 		"x: exit\nbranch s0 1 x":      `line 2: branch: label "x" is set above: a branch goes ahead`,
 		"store s0 4294967296":         `line 1: store: "4294967296": want a whole number that fits into 32 bits`,
@@ -207,14 +273,25 @@ func TestValidateProgram(t *testing.T) {
 		"a: fork t1\nrun 1us\nloop a 2\nexit": "task 1 would be forked 2 times",
 		"lock s0\nexit":                       "instruction 0 (lock): object 0 is a word, not a mutex",
 		"condwait s4\nexit":                   "object 4 is a barrier, not a condition",
-		"await s6\nexit":                      "object 6 does not exist: declared are 0 to 5",
+		"await s7\nexit":                      "object 7 does not exist: declared are 0 to 6",
 		"push s5 s1\nexit":                    "object 1 is a mutex, not a word",
 		"futexwake s0 0\nexit":                "waking 0 tasks",
 		"sample r2 1us\nexit":                 "recorder 2 does not exist",
 		"sleepticks 0\nexit":                  "0 ticks are not in [1, 63]",
 		"a: posttaken s5\nloop a forever":     "the loop body takes no time",
 		"a: branch s0 0 b\nrun 1us\nb: loop a forever": "where no branch skips it",
-		"a: run 1us\nloop a 2\nloop a 2\nexit":         "instruction 2 (loop): loop counter 0 is already used by a loop inside this one",
+		"watch c1 2\nexit":                                  "2 is neither 1 (watch) nor 0 (do not)",
+		"watch c8 1\nexit":                                  "channel 8 does not exist",
+		"select c6 3\nexit":                                 "3 channels from 6 on: declared are 0 to 7",
+		"select c6 0\nexit":                                 "0 channels from 6 on",
+		"tryread c1 0 b\nb: exit":                           "length 0 bytes is not in [1,",
+		"charge pg_plan 0 0\nexit":                          "0 thousandths of a price: want 1 to",
+		"charge pg_plan 1000 101\nexit":                     "101 percent more or less: want 0 to 100",
+		"lookup 0 100\nexit":                                "0 lines of 100 bytes: want 1 to",
+		"lookup 3 0\nexit":                                  "3 lines of 0 bytes",
+		"spinlocked s0 60ns 0\nexit":                        "object 0 is a word, not a spinlock",
+		"a: unlesswatched c1 b\nrun 1us\nb: loop a 2\nexit": "where no branch skips it",
+		"a: run 1us\nloop a 2\nloop a 2\nexit":              "instruction 2 (loop): loop counter 0 is already used by a loop inside this one",
 	} {
 		p, err := ParseProgram(text)
 		if err != nil {

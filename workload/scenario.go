@@ -78,6 +78,8 @@ type Scenario struct {
 	Recorders int
 	// Sources are where requests come from; see OpReceive.
 	Sources []Source
+	// Periodic is what OpDue and the operations after it refer to.
+	Periodic
 	// Work, if set, says which loops do the benchmark's work.
 	Work *Work
 	// Stretch, if set, is how much of that work is simulated at most. It needs
@@ -108,7 +110,8 @@ func (s *Scenario) Validate(cpus int) error {
 			return fmt.Errorf("source %d: %w", i, err)
 		}
 	}
-	bounds := Bounds{Tasks: len(s.Tasks), Channels: len(s.Channels), Marks: s.Marks, Recorders: s.Recorders, Sources: len(s.Sources), Syncs: s.Syncs}
+	bounds := Bounds{Tasks: len(s.Tasks), Channels: len(s.Channels), Marks: s.Marks, Recorders: s.Recorders, Syncs: s.Syncs, Sources: len(s.Sources),
+		Timers: len(s.Timers), Pools: len(s.Pools), CPUSets: len(s.CPUSets), Groups: len(s.Groups)}
 	for i, p := range s.Programs {
 		if err := p.Validate(bounds); err != nil {
 			return fmt.Errorf("program %d: %w", i, err)
@@ -118,6 +121,12 @@ func (s *Scenario) Validate(cpus int) error {
 		if err := s.validateTask(i, cpus); err != nil {
 			return fmt.Errorf("task %d (%q): %w", i, s.Tasks[i].Name, err)
 		}
+	}
+	if err := s.validateWatchers(); err != nil {
+		return err
+	}
+	if err := s.validatePeriodic(cpus); err != nil {
+		return err
 	}
 	if err := s.validateForks(); err != nil {
 		return err
@@ -164,6 +173,11 @@ func (s *Scenario) validateTask(i, cpus int) error {
 // forked task, that none starts the others, and that every task starts at all.
 func (s *Scenario) validateForks() error {
 	starts := make([]int, len(s.Tasks))
+	for _, pool := range s.Pools {
+		for i := range pool.Count {
+			starts[pool.First+i]++
+		}
+	}
 	for _, t := range s.Tasks {
 		for _, child := range s.Programs[t.Program].children() {
 			starts[child]++
@@ -190,6 +204,11 @@ func (s *Scenario) validateAncestry() error {
 	for i, t := range s.Tasks {
 		if !t.Forked {
 			pending = append(pending, TaskID(i))
+		}
+	}
+	for _, pool := range s.Pools { // an empty turn is no mistake: who forks them may never get there
+		for i := range pool.Count {
+			pending = append(pending, pool.First+i)
 		}
 	}
 	for len(pending) > 0 {

@@ -21,13 +21,18 @@ const (
 	Barrier
 	// Stack is a lock-free list of tasks that wait to be posted, newest first.
 	Stack
+	// Semaphore is a POSIX semaphore: see semaphore.go.
+	Semaphore
+	// SpinLock is a lock that is spun for (see OpSpinLocked).
+	SpinLock
 	numSyncKinds
 )
 
 // SyncSpec declares one synchronisation object.
 type SyncSpec struct {
 	Kind SyncKind
-	// Value is what a Word holds at first, and how many tasks meet at a Barrier.
+	// Value is what a Word or a Semaphore holds at first, and how many tasks meet
+	// at a Barrier.
 	Value int32
 	// Mutex is, for the two conditions, the object that protects them.
 	Mutex int32
@@ -57,7 +62,7 @@ type Syncs struct {
 
 type syncObject struct {
 	value   int32 // of the word; how many have arrived at a barrier
-	limit   int32 // how many meet at a barrier
+	limit   int32 // how many meet at a barrier, wait for a semaphore
 	mutex   int32 // of a condition
 	kind    SyncKind
 	waiters fifo
@@ -71,7 +76,7 @@ func NewSyncs(s *Scenario) *Syncs {
 		o := &set.objects[i]
 		*o = syncObject{kind: spec.Kind, mutex: spec.Mutex}
 		switch spec.Kind {
-		case Word:
+		case Word, Semaphore:
 			o.value = spec.Value
 		case Barrier:
 			o.limit = spec.Value
@@ -85,6 +90,12 @@ func (s *Syncs) Value(i int32) int32 { return s.objects[i].value }
 
 // Store sets a word without looking for waiters.
 func (s *Syncs) Store(i int32, value int32) { s.objects[i].value = value }
+
+// CountTo adds 1 to a word and reports whether it holds n then.
+func (s *Syncs) CountTo(i int32, n int64) bool {
+	s.objects[i].value++
+	return int64(s.objects[i].value) == n
+}
 
 // FutexWait sleeps if the word still holds value. After its wake the call is
 // over, whatever the word holds then.

@@ -6,13 +6,13 @@ import (
 )
 
 // syncKindNames name the kinds in errors.
-var syncKindNames = [numSyncKinds]string{"word", "mutex", "condition", "condition", "barrier", "stack"}
+var syncKindNames = [numSyncKinds]string{"word", "mutex", "condition", "condition", "barrier", "stack", "semaphore", "spinlock"}
 
 // operand is the kind of object that an operation works on; the two conditions
 // take the same operations.
 func (op Op) operand() (SyncKind, bool) {
 	switch op {
-	case OpStore, OpBranch, OpFutexWait, OpFutexWake, OpPost, OpAwait:
+	case OpStore, OpBranch, OpCountTo, OpFutexWait, OpFutexWake, OpPost, OpAwait, OpAdd:
 		return Word, true
 	case OpLock, OpUnlock:
 		return Mutex, true
@@ -22,6 +22,10 @@ func (op Op) operand() (SyncKind, bool) {
 		return Barrier, true
 	case OpPush, OpTake, OpPostTaken:
 		return Stack, true
+	case OpSemPost, OpSemWait:
+		return Semaphore, true
+	case OpSpinLocked:
+		return SpinLock, true
 	}
 	return 0, false
 }
@@ -36,9 +40,13 @@ func (p Program) validateSync(i int, in Instr, b Bounds) error {
 		return err
 	}
 	switch in.Op {
-	case OpStore, OpFutexWait, OpBranch:
+	case OpStore, OpFutexWait, OpBranch, OpCountTo, OpAdd:
 		if in.N < math.MinInt32 || in.N > math.MaxInt32 {
 			return fmt.Errorf("value %d does not fit into a word of 32 bits", in.N)
+		}
+	case OpSpinLocked:
+		if in.N < 1 || in.M < 0 || in.M > maxLookedUp {
+			return fmt.Errorf("held for %d ns with %d lines read: want at least 1 ns and 0 to %d lines", in.N, in.M, maxLookedUp)
 		}
 	case OpFutexWake:
 		if in.N < 1 {
@@ -50,8 +58,8 @@ func (p Program) validateSync(i int, in Instr, b Bounds) error {
 		}
 		return b.isSync(int32(in.N), Word)
 	}
-	if in.Op == OpBranch && (int(in.Target) <= i || int(in.Target) >= len(p)) {
-		return fmt.Errorf("target %d must be an instruction after the branch", in.Target)
+	if in.Op.jumpsAhead() {
+		return p.validateJump(i, in)
 	}
 	return nil
 }
@@ -82,7 +90,11 @@ func (s *Scenario) validateSyncs() error {
 			if spec.Value < 1 {
 				err = fmt.Errorf("%d tasks meet there: want at least 1", spec.Value)
 			}
-		case Word, Mutex, Stack:
+		case Semaphore:
+			if spec.Value < 0 {
+				err = fmt.Errorf("a semaphore cannot begin at %d", spec.Value)
+			}
+		case Word, Mutex, Stack, SpinLock:
 		default:
 			err = fmt.Errorf("unknown kind %d", spec.Kind)
 		}

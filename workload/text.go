@@ -34,8 +34,34 @@ import (
 //	futexwait s3 0            if it holds 0
 //	futexwake s3 1            one task
 //	post s3                   also await, lock, unlock, condwait, signal,
-//	                          broadcast, meet, take, posttaken
+//	                          broadcast, meet, take, posttaken, sempost, semwait
+//	add s3 -1
 //	push s5 s3                on stack 5, to be posted at word 3
+//
+//	epoch                     see activation.go for these
+//	activate
+//	activated 0               of kind 0
+//	clockin
+//	clockout
+//	runwall 1ms 32µs          in pieces of 32 µs
+//	due w0 10ms 0s end        timer 0; ahead to label end if its time has passed
+//	sleepuntil w0             also late
+//	forknext p0               pool 0
+//	affinity a0               set 0
+//	group g0
+//	priority -5 0             nice and policy
+//	yield
+//	syscalls 3
+//	touch 4096 1048576 block  or bytes, chase, stride
+//	watch c3 1                 also 0, to watch it no more
+//	select c3 8               8 channels from 3 on
+//	unlesswatched c3 end
+//	tryread c3 80 end
+//	tally r0
+//	countto s3 100 end
+//	charge pg_plan 1000 10    the price, 10 percent more or less
+//	lookup 40 22000000        40 lines of 22 MB
+//	spinlocked s3 60ns 7      with 7 lines of the one before
 //	receive q0                a request of source 0
 //	serve
 //	answer q0
@@ -58,7 +84,7 @@ func (p Program) String() string {
 func (p Program) targets() []bool {
 	targets := make([]bool, len(p))
 	for _, in := range p {
-		if (in.Op == OpLoop || in.Op == OpBranch) && in.Target >= 0 && int(in.Target) < len(p) {
+		if (in.Op == OpLoop || in.Op.jumpsAhead()) && in.Target >= 0 && int(in.Target) < len(p) {
 			targets[in.Target] = true
 		}
 	}
@@ -187,6 +213,34 @@ var opUsage = []struct{ name, usage string }{
 	{"push", "sOBJECT sOBJECT"},
 	{"take", "sOBJECT"},
 	{"posttaken", "sOBJECT"},
+	{"add", "sOBJECT VALUE"},
+	{"sempost", "sOBJECT"},
+	{"semwait", "sOBJECT"},
+	{"epoch", ""},
+	{"activate", ""},
+	{"activated", "KIND"},
+	{"clockin", ""},
+	{"clockout", ""},
+	{"runwall", "TIME PIECE"},
+	{"due", "wTIMER PERIOD OFFSET LABEL [cumulative]"},
+	{"sleepuntil", "wTIMER"},
+	{"late", "wTIMER"},
+	{"forknext", "pPOOL"},
+	{"affinity", "aSET"},
+	{"group", "gGROUP"},
+	{"priority", "NICE POLICY"},
+	{"yield", ""},
+	{"syscalls", "NUMBER"},
+	{"touch", "BYTES SIZE block|bytes|chase|stride"},
+	{"watch", "cCHANNEL 0|1"},
+	{"select", "cCHANNEL NUMBER"},
+	{"unlesswatched", "cCHANNEL LABEL"},
+	{"tryread", "cCHANNEL BYTES LABEL"},
+	{"tally", "rRECORDER"},
+	{"countto", "sOBJECT VALUE LABEL"},
+	{"charge", "PRICE THOUSANDTHS PERCENT"},
+	{"lookup", "LINES BYTES"},
+	{"spinlocked", "sOBJECT TIME LINES"},
 	{"receive", "qSOURCE"},
 	{"serve", ""},
 	{"answer", "qSOURCE"},

@@ -11,6 +11,9 @@ import (
 // objects.
 
 func (in Instr) syncString() string {
+	if in.Op.OfActivation() {
+		return in.activationString()
+	}
 	switch in.Op {
 	case OpSpinWall:
 		return fmt.Sprintf("%s %s", in.Op, time.Duration(in.N))
@@ -18,14 +21,16 @@ func (in Instr) syncString() string {
 		return fmt.Sprintf("%s %d", in.Op, in.N)
 	case OpSample:
 		return fmt.Sprintf("%s r%d %s", in.Op, in.Chan, time.Duration(in.N))
-	case OpForget, OpSnapshot:
+	case OpForget, OpSnapshot, OpTally:
 		return fmt.Sprintf("%s r%d", in.Op, in.Chan)
 	case OpReceive, OpAnswer:
 		return fmt.Sprintf("%s q%d", in.Op, in.Chan)
-	case OpStore, OpFutexWait, OpFutexWake:
+	case OpStore, OpFutexWait, OpFutexWake, OpAdd:
 		return fmt.Sprintf("%s s%d %d", in.Op, in.Chan, in.N)
-	case OpBranch:
+	case OpBranch, OpCountTo:
 		return fmt.Sprintf("%s s%d %d L%d", in.Op, in.Chan, in.N, in.Target)
+	case OpWatch, OpSelect, OpUnlessWatched, OpTryRead, OpCharge, OpLookup, OpSpinLocked:
+		return in.serverString()
 	case OpPush:
 		return fmt.Sprintf("%s s%d s%d", in.Op, in.Chan, in.N)
 	}
@@ -78,6 +83,9 @@ func (pp *programParser) syncInstruction(name string, args []string) (Instr, err
 	if !known {
 		return Instr{}, usageError(name)
 	}
+	if op.OfActivation() {
+		return pp.activationInstruction(op, args)
+	}
 	in := Instr{Op: op}
 	var err error
 	switch {
@@ -92,22 +100,22 @@ func (pp *programParser) syncInstruction(name string, args []string) (Instr, err
 		if in.Chan, err = parseIndex("r", args[0]); err == nil {
 			in.N, err = parseTime(args[1])
 		}
-	case (op == OpForget || op == OpSnapshot) && len(args) == 1:
+	case (op == OpForget || op == OpSnapshot || op == OpTally) && len(args) == 1:
 		in.Chan, err = parseIndex("r", args[0])
-	case op == OpBranch && len(args) == 3:
+	case (op == OpBranch || op == OpCountTo) && len(args) == 3:
 		return pp.branch(in, args)
 	case op == OpPush && len(args) == 2:
 		if in.Chan, err = parseIndex("s", args[0]); err == nil {
 			in.N, err = parseNumber("s", args[1], math.MaxInt32)
 		}
-	case (op == OpStore || op == OpFutexWait || op == OpFutexWake) && len(args) == 2:
+	case (op == OpStore || op == OpFutexWait || op == OpFutexWake || op == OpAdd) && len(args) == 2:
 		if in.Chan, err = parseIndex("s", args[0]); err == nil {
 			in.N, err = parseValue(args[1])
 		}
 	case op.operandOnly() && len(args) == 1:
 		in.Chan, err = parseIndex("s", args[0])
 	default:
-		return Instr{}, usageError(name)
+		return pp.serverInstruction(in, args)
 	}
 	return in, err
 }
@@ -115,7 +123,7 @@ func (pp *programParser) syncInstruction(name string, args []string) (Instr, err
 // operandOnly reports whether the operation has an object as its one operand.
 func (op Op) operandOnly() bool {
 	switch op {
-	case OpStore, OpBranch, OpFutexWait, OpFutexWake, OpPush:
+	case OpStore, OpBranch, OpCountTo, OpFutexWait, OpFutexWake, OpPush, OpSpinLocked, OpAdd:
 		return false
 	}
 	_, known := op.operand()
@@ -130,11 +138,16 @@ func (pp *programParser) branch(in Instr, args []string) (Instr, error) {
 	if in.N, err = parseValue(args[1]); err != nil {
 		return in, err
 	}
-	if _, behind := pp.labels[args[2]]; behind {
-		return in, fmt.Errorf("label %q is set above: a branch goes ahead", args[2])
+	return in, pp.jumpAhead(args[2])
+}
+
+// jumpAhead notes that the instruction being read jumps to a label below.
+func (pp *programParser) jumpAhead(label string) error {
+	if _, behind := pp.labels[label]; behind {
+		return fmt.Errorf("label %q is set above: a branch goes ahead", label)
 	}
-	pp.branches = append(pp.branches, pendingBranch{args[2], len(pp.program), pp.number + 1})
-	return in, nil
+	pp.branches = append(pp.branches, pendingBranch{label, len(pp.program), pp.number + 1})
+	return nil
 }
 
 func parseIndex(prefix, text string) (int32, error) {

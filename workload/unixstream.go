@@ -128,6 +128,7 @@ func (c *Channel) writeUnix(t TaskID, n int32, out *Outcome) {
 		u.push(piece, rules.trueSize(piece))
 		out.Moved += piece
 		out.NewPages++
+		c.wakeWatcher(out)
 		c.set.wake(&c.readers, dataReady, out)
 	}
 }

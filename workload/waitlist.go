@@ -40,6 +40,8 @@ type waitNode struct {
 	asleep bool
 	// linked is whether the node is on a list.
 	linked bool
+	// selecting: asleep in a select, on all channels that the task watches.
+	selecting bool
 	// partial is kept by a shared pipe: the reader that sleeps already has a
 	// part of its bytes.
 	partial bool

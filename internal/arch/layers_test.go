@@ -17,12 +17,14 @@ type layer struct {
 // than it says, never more.
 var layers = map[string]layer{
 	"internal/suggest": {},
+	"internal/excerpt": {},
 	"internal/arch":    {},
 	"published":        {},
 	"experiments":      {},
 
 	"machine":  {foreign: []string{"github.com/goccy/go-yaml"}},
-	"workload": {},
+	"rtapp":    {own: []string{"internal/excerpt", "internal/suggest"}, foreign: []string{"github.com/tailscale/hujson"}},
+	"workload": {own: []string{"rtapp"}},
 	"trace":    {own: []string{"machine"}, foreign: []string{"google.golang.org/protobuf", "github.com/klauspost/compress"}},
 	"stats":    {own: []string{"sched"}, foreign: []string{"gonum.org/v1/gonum"}},
 
@@ -32,7 +34,7 @@ var layers = map[string]layer{
 		foreign: []string{"github.com/HdrHistogram/hdrhistogram-go"},
 	},
 	"experiment": {
-		own:     []string{"internal/suggest", "machine", "published", "sched", "sim", "stats", "trace", "workload"},
+		own:     []string{"internal/excerpt", "internal/suggest", "machine", "published", "sched", "sim", "stats", "trace", "workload"},
 		foreign: []string{"github.com/goccy/go-yaml"},
 	},
 	"explain": {own: []string{"machine", "sched", "trace"}},
