@@ -18,7 +18,7 @@ type burners struct {
 func (b *burners) timeOptions() []option {
 	return append([]option{
 		{"", "time", "SECONDS", "how long they run (10)", toSeconds(&b.time)},
-		{"", "label", "TEXT", "names the run in a table of several", toText(&b.label)},
+		{"", "label", "TEXT", "tells runs of a table apart; it changes nothing but their seed", toText(&b.label)},
 	}, b.tree.options()...)
 }
 
