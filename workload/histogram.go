@@ -34,18 +34,17 @@ func (h *Histogram) Add(value int64) {
 }
 
 // Merge adds the samples of another histogram.
-func (h *Histogram) Merge(other *Histogram) {
-	if other.Count == 0 {
+func (h *Histogram) Merge(o *Histogram) {
+	switch {
+	case o.Count == 0:
 		return
+	case h.Count == 0:
+		h.Min = o.Min
 	}
-	if h.Count == 0 || other.Min < h.Min {
-		h.Min = other.Min
-	}
-	h.Max = max(h.Max, other.Max)
-	h.Count += other.Count
-	h.Sum += other.Sum
-	for bucket, n := range other.buckets {
-		h.buckets[bucket] += n
+	h.Min, h.Max = min(h.Min, o.Min), max(h.Max, o.Max)
+	h.Count, h.Sum = h.Count+o.Count, h.Sum+o.Sum
+	for i, n := range o.buckets {
+		h.buckets[i] += n
 	}
 }
 

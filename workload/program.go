@@ -103,6 +103,13 @@ const (
 	// first, each with the stamp of that one reading of the clock.
 	OpPostTaken
 
+	// OpReceive takes a request of source Chan, sleeping until there is one.
+	OpReceive
+	// OpServe does the work of the task's request.
+	OpServe
+	// OpAnswer ends the task's request, which is of source Chan.
+	OpAnswer
+
 	// OpWatch puts channel Chan into the set that its task watches (N = 1), or
 	// takes it out (N = 0): FD_SET and FD_CLR.
 	OpWatch
@@ -199,6 +206,7 @@ type Bounds struct {
 	Channels  int        // OpWrite, OpRead, OpPoll: 0 to Channels-1
 	Marks     int        // OpMark: 0 to Marks-1
 	Recorders int        // OpSample, OpForget, OpSnapshot: 0 to Recorders-1
+	Sources   int        // OpReceive, OpAnswer: 0 to Sources-1
 	Syncs     []SyncSpec // the operations on synchronisation objects
 	Timers    int        // OpDue, OpSleepUntil, OpLate: 0 to Timers-1
 	Pools     int        // OpForkNext: 0 to Pools-1
@@ -263,7 +271,9 @@ func (p Program) validateInstr(i int, in Instr, b Bounds) error {
 		}
 	case OpSample, OpForget, OpSnapshot, OpTally:
 		return within("recorder", int64(in.Chan), b.Recorders)
-	case OpWaitChildren, OpExit, OpStamp:
+	case OpReceive, OpAnswer:
+		return within("source", int64(in.Chan), b.Sources)
+	case OpWaitChildren, OpExit, OpStamp, OpServe:
 	case OpWatch, OpSelect, OpUnlessWatched, OpTryRead:
 		return p.validateWatch(i, in, b)
 	case OpCharge, OpLookup:
@@ -351,7 +361,7 @@ func (in Instr) takesTime() bool {
 		return in.M > 0
 	case OpLoop, OpFork, OpWaitChildren, OpMark, OpForget, OpSnapshot, OpStore, OpBranch, OpPostTaken,
 		OpAdd, OpForkNext, OpAffinity, OpGroup, OpPriority,
-		OpWatch, OpUnlessWatched, OpTally, OpCountTo:
+		OpWatch, OpUnlessWatched, OpTally, OpCountTo, OpServe:
 		return false
 	}
 	return true
@@ -391,6 +401,7 @@ var opNames = [...]string{
 	OpWatch: "watch", OpSelect: "select", OpUnlessWatched: "unlesswatched", OpTryRead: "tryread",
 	OpTally: "tally", OpCountTo: "countto", OpCharge: "charge", OpLookup: "lookup", OpSpinLocked: "spinlocked",
 	OpTeamMeet: "teammeet", OpHandOver: "handover",
+	OpReceive: "receive", OpServe: "serve", OpAnswer: "answer",
 }
 
 // Random reports whether the program draws random numbers.

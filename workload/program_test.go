@@ -187,7 +187,7 @@ func genProgram(t *rapid.T) Program {
 			in.N = rapid.Int64Range(0, maxSleepTicks).Draw(t, "n")
 		case OpSample, OpPush:
 			in.Chan, in.N = rapid.Int32Min(0).Draw(t, "chan"), int64(rapid.Int32Min(0).Draw(t, "n"))
-		case OpForget, OpSnapshot, OpTally:
+		case OpForget, OpSnapshot, OpTally, OpReceive, OpAnswer:
 			in.Chan = rapid.Int32Min(0).Draw(t, "chan")
 		case OpBranch, OpCountTo:
 			in.Target = int32(i + 1)
@@ -239,7 +239,7 @@ func genProgram(t *rapid.T) Program {
 
 func TestParseProgramNamesTheLineAndTheMend(t *testing.T) {
 	for text, want := range map[string]string{
-		"exit\nwrit c0 1":             "line 2: writ: unknown operation: there are run, sleep, write, read, poll, loop, fork, waitchildren, mark, exit, spin, sleepticks, stamp, sample, forget, snapshot, store, branch, futexwait, futexwake, post, await, lock, unlock, condwait, signal, broadcast, meet, push, take, posttaken, add, sempost, semwait, epoch, activate, activated, clockin, clockout, runwall, due, sleepuntil, late, forknext, affinity, group, priority, yield, syscalls, touch, watch, select, unlesswatched, tryread, tally, countto, charge, lookup, spinlocked, teammeet, handover",
+		"exit\nwrit c0 1":             "line 2: writ: unknown operation: there are run, sleep, write, read, poll, loop, fork, waitchildren, mark, exit, spin, sleepticks, stamp, sample, forget, snapshot, store, branch, futexwait, futexwake, post, await, lock, unlock, condwait, signal, broadcast, meet, push, take, posttaken, add, sempost, semwait, epoch, activate, activated, clockin, clockout, runwall, due, sleepuntil, late, forknext, affinity, group, priority, yield, syscalls, touch, watch, select, unlesswatched, tryread, tally, countto, charge, lookup, spinlocked, teammeet, handover, receive, serve, answer",
 		"exit\nbranch s0 1 x\nexit":   `line 2: branch: label "x" is not set below`,
 		"x: exit\nbranch s0 1 x":      `line 2: branch: label "x" is set above: a branch goes ahead`,
 		"store s0 4294967296":         `line 1: store: "4294967296": want a whole number that fits into 32 bits`,

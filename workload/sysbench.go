@@ -99,13 +99,6 @@ func oneOf(target *string, words ...string) func(string) error {
 	}
 }
 
-func toText(target *string) func(string) error {
-	return func(arg string) error {
-		*target = arg
-		return nil
-	}
-}
-
 // sysbenchScripts are those of the tool's OLTP scripts that are simulated: how
 // each changes the mix.
 var sysbenchScripts = []struct {

@@ -64,6 +64,9 @@ import (
 //	spinlocked s3 60ns 7      with 7 lines of the one before
 //	teammeet s3 300000        turns of spinning before it sleeps
 //	handover s3 1 0           from 1 to 0
+//	receive q0                a request of source 0
+//	serve
+//	answer q0
 
 // String returns the text form of the program; [ParseProgram] reads it back to
 // the same program.
@@ -242,6 +245,9 @@ var opUsage = []struct{ name, usage string }{
 	{"spinlocked", "sOBJECT TIME LINES"},
 	{"teammeet", "sOBJECT TURNS"},
 	{"handover", "sOBJECT VALUE VALUE"},
+	{"receive", "qSOURCE"},
+	{"serve", ""},
+	{"answer", "qSOURCE"},
 }
 
 func usageError(op string) error {
