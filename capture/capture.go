@@ -116,8 +116,7 @@ func (s *session) record(ctx context.Context) (*Report, error) {
 func (s *session) prepare() error {
 	tracing, found := findTracing(s.k)
 	if !found {
-		return fmt.Errorf("no tracefs in %s: mount it (mount -t tracefs nodev /sys/kernel/tracing) and run as root; in a container it must be passed in, and a kernel without CONFIG_TRACING has none",
-			strings.Join(tracingPlaces, " or "))
+		return fmt.Errorf("no tracefs in %s: %s", strings.Join(tracingPlaces, " or "), tracingMend)
 	}
 	me, err := self(s.k)
 	if err != nil {

@@ -15,6 +15,9 @@ import (
 // tracingPlaces are where tracefs is usually mounted.
 var tracingPlaces = []string{"/sys/kernel/tracing", "/sys/kernel/debug/tracing"}
 
+// tracingMend is how to get at tracefs.
+const tracingMend = "mount it (mount -t tracefs nodev /sys/kernel/tracing) and run as root; in a container it must be passed in, and a kernel without CONFIG_TRACING has none"
+
 // event is one event of the kernel to record.
 type event struct {
 	system, name string
@@ -127,10 +130,13 @@ func (i *instance) enable(e event) error {
 // probesFile is where probes are defined; it is common to all instances.
 func (i *instance) probesFile() string { return filepath.Join(i.tracing, "kprobe_events") }
 
+// noProbes is what there is without kprobe_events.
+const noProbes = "this kernel has no kprobes (CONFIG_KPROBE_EVENTS): placements are judged from sched_waking and sched_wakeup, without hidden state, and balance passes are not seen"
+
 // placeProbes places what the kernel lets us, and notes what it does not.
 func (i *instance) placeProbes() {
 	if !exists(i.k, i.probesFile()) {
-		i.note("this kernel has no kprobes (CONFIG_KPROBE_EVENTS): placements are judged from sched_waking and sched_wakeup, without hidden state, and balance passes are not seen")
+		i.note(noProbes)
 		return
 	}
 	builder := &probeBuilder{types: i.readTypes(), has: i.functions()}
@@ -143,16 +149,24 @@ func (i *instance) placeProbes() {
 // readTypes reads the kernel's own description of its types. Without it probes
 // read registers only.
 func (i *instance) readTypes() *kernelTypes {
-	data, err := i.k.ReadFile(btfPath)
+	types, err := readTypes(i.k)
+	if err == nil {
+		return types
+	}
+	i.note("%v: the probes cannot read hidden state; a kernel with CONFIG_DEBUG_INFO_BTF could", err)
+	return &kernelTypes{structs: map[string]uint32{}, funcs: map[string]uint32{}}
+}
+
+func readTypes(k kernelFS) (*kernelTypes, error) {
+	data, err := k.ReadFile(btfPath)
 	var types *kernelTypes
 	if err == nil {
 		types, err = parseTypes(data)
 	}
-	if err == nil {
-		return types
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", btfPath, err)
 	}
-	i.note("%s: %v: the probes cannot read hidden state; a kernel with CONFIG_DEBUG_INFO_BTF could", btfPath, err)
-	return &kernelTypes{structs: map[string]uint32{}, funcs: map[string]uint32{}}
+	return types, nil
 }
 
 // symbolsPath lists the kernel's functions.

@@ -92,6 +92,7 @@ and it says which is better, by how much, with what confidence, and why.`,
 		newKernelsCommand(),
 		newFeaturesCommand(),
 		newBenchmarksCommand(),
+		newDoctorCommand(),
 		newVersionCommand(),
 	)
 	return root

@@ -192,7 +192,7 @@ func (b *Bundle) addTunable(line string) {
 	b.Tunables = append(b.Tunables, Tunable{name, value})
 }
 
-// setKernel chooses the profile: the newest that is not newer than the kernel.
+// setKernel takes the profile of the kernel that was recorded.
 func (b *Bundle) setKernel(version string) error {
 	if version == "" {
 		version = filepath.Base(filepath.Dir(filepath.Clean(b.Dir)))
@@ -205,15 +205,7 @@ func (b *Bundle) setKernel(version string) error {
 	if b.Simulated {
 		return nil // it has told its profile
 	}
-	for _, p := range sched.Profiles() {
-		pMajor, pMinor, ok := parseVersion(p.Name)
-		if !ok || strings.Contains(p.Name, "-") {
-			continue
-		}
-		if pMajor < major || pMajor == major && pMinor <= minor {
-			b.Profile = p
-		}
-	}
+	b.Profile = nearestOlder(major, minor)
 	if b.Profile == nil {
 		return fmt.Errorf("%s: kernel %s is older than every profile; schedlab kernels lists them", b.Dir, b.Kernel)
 	}
@@ -221,6 +213,31 @@ func (b *Bundle) setKernel(version string) error {
 		b.Notes = append(b.Notes, fmt.Sprintf("kernel %s is judged by the rules of %s, the nearest older one", b.Kernel, b.Profile.Name))
 	}
 	return nil
+}
+
+// NearestProfile is by which rules a kernel is judged: the newest profile that
+// is not newer than its version, "6.8.0-45-generic" or a line of /proc/version;
+// nil when there is none.
+func NearestProfile(version string) *sched.Profile {
+	major, minor, ok := parseVersion(version)
+	if !ok {
+		return nil
+	}
+	return nearestOlder(major, minor)
+}
+
+func nearestOlder(major, minor int) *sched.Profile {
+	var nearest *sched.Profile
+	for _, p := range sched.Profiles() {
+		pMajor, pMinor, ok := parseVersion(p.Name)
+		if !ok || strings.Contains(p.Name, "-") {
+			continue
+		}
+		if pMajor < major || pMajor == major && pMinor <= minor {
+			nearest = p
+		}
+	}
+	return nearest
 }
 
 func parseVersion(text string) (major, minor int, ok bool) {
