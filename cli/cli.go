@@ -79,6 +79,7 @@ and it says which is better, by how much, with what confidence, and why.`,
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
+		newInitCommand(),
 		newCompareCommand(experiment.Simulator{}),
 		newReproduceCommand(experiment.Simulator{}),
 		newRunCommand(),
