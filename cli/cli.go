@@ -94,7 +94,9 @@ and it says which is better, by how much, with what confidence, and why.`,
 		newFeaturesCommand(),
 		newBenchmarksCommand(),
 		newDoctorCommand(),
+		newManCommand(),
 		newVersionCommand(),
 	)
+	addCompletionCommand(root)
 	return root
 }

@@ -14,6 +14,21 @@ import (
 // Shell completion: "schedlab completion bash" prints the script that asks
 // these functions.
 
+// addCompletionCommand adds cobra's command, which would answer a shell that it
+// does not know with its help and exit code 0.
+func addCompletionCommand(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	cmd, _, err := root.Find([]string{"completion"})
+	if err != nil {
+		panic(err) // cobra has just added it
+	}
+	cmd.Args, cmd.RunE = subcommand, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	cmd.Example = "  schedlab completion bash > schedlab.bash"
+	for _, shell := range cmd.Commands() {
+		shell.Example = "  schedlab completion " + shell.Name() + " > schedlab." + shell.Name()
+	}
+}
+
 type completion = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective)
 
 // completeFirst offers names for the first argument, and nothing for others.

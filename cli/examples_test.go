@@ -14,7 +14,7 @@ import (
 	"github.com/schedlab/schedlab/machine"
 )
 
-// own are the commands of the project; cobra adds completion and help.
+// own are the commands of the project; cobra adds help.
 func own(t *testing.T) []*cobra.Command {
 	t.Helper()
 	var all []*cobra.Command
