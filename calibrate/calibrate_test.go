@@ -100,8 +100,13 @@ func smallCalibration(t *testing.T, data []byte) (costFile, predictions string) 
 	check(t, err)
 	knobs := []Knob{{Parameter: "pipe_write", Start: 350, Low: 100, High: 2000}}
 	search := Search{Knobs: knobs, Figures: figures, Evaluations: 4, Workers: 1, Log: t.Logf}
+	tried := 0
+	search.Tried = func() { tried++ }
 	costs, err := search.Fit(context.Background(), base)
 	check(t, err)
+	if tried < 1 || tried > search.Evaluations {
+		t.Errorf("%d points tried, of %d", tried, search.Evaluations)
+	}
 	text, err := CostFile(costs, knobs, "test", "calibrated")
 	check(t, err)
 	found, err := Predict(context.Background(), costs, []*Figure{&figures[0]}, 1)

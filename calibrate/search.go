@@ -58,6 +58,7 @@ type Search struct {
 	Evaluations int // at most that many; each simulates the figures that a knob moves
 	Workers     int // simulations at once
 	Log         func(format string, args ...any)
+	Tried       func() // after each point; may be nil
 }
 
 // steps are the factors of the rounds.
@@ -130,6 +131,9 @@ func (s *Search) climb(ctx context.Context, best *state, k *Knob, step float64, 
 				break
 			}
 			*left--
+			if s.Tried != nil {
+				s.Tried()
+			}
 			if next.badness() >= best.badness() {
 				break
 			}

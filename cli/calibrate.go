@@ -24,6 +24,7 @@ type calibration struct {
 	benchmarks       []string
 	evaluations      int
 	workers          int
+	quiet            bool
 	check            bool
 
 	stdout, stderr io.Writer
@@ -65,6 +66,7 @@ pay. --check fits nothing: it prints how good a cost file is.`,
 	f.IntVar(&c.evaluations, "evaluations", 60, "how many points the search may try")
 	f.IntVar(&c.workers, "workers", 1, "simulations at once")
 	f.BoolVar(&c.check, "check", false, "fit nothing, print how good the costs are")
+	f.BoolVar(&c.quiet, "quiet", false, "no progress")
 	return cmd
 }
 
@@ -178,9 +180,14 @@ func (c *calibration) costsOf(ctx context.Context, figures []calibrate.Figure, k
 	if err != nil {
 		return nil, err
 	}
-	search := calibrate.Search{Knobs: knobs, Figures: figures, Evaluations: c.evaluations, Workers: c.workers,
-		Log: func(format string, args ...any) { _, _ = fmt.Fprintf(c.stderr, format+"\n", args...) }}
+	progress := newProgress(c.stderr, c.quiet, "points", c.evaluations)
+	search := calibrate.Search{Knobs: knobs, Figures: figures, Evaluations: c.evaluations, Workers: c.workers, Tried: progress.step,
+		Log: func(format string, args ...any) {
+			progress.clear()
+			_, _ = fmt.Fprintf(c.stderr, format+"\n", args...)
+		}}
 	fitted, err := search.Fit(ctx, base)
+	progress.clear()
 	if err != nil {
 		return nil, &runError{err}
 	}

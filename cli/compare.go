@@ -9,10 +9,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/schedlab/schedlab/experiment"
 	"github.com/schedlab/schedlab/report"
@@ -186,13 +184,9 @@ func (c *comparison) say(format string, args ...any) {
 }
 
 func (c *comparison) execute(ctx context.Context, plan *experiment.Plan, runner experiment.Runner, journal *experiment.Journal) (*experiment.Results, error) {
-	options := experiment.RunOptions{Workers: c.workers, Journal: journal}
-	if isTerminal(c.stderr) && !c.quiet {
-		progress := &progressLine{w: c.stderr, start: time.Now()}
-		options.Progress = progress.show
-		defer progress.clear()
-	}
-	results, err := experiment.Execute(ctx, plan, runner, options)
+	progress := newProgress(c.stderr, c.quiet, "cells", len(plan.Cells))
+	results, err := experiment.Execute(ctx, plan, runner, experiment.RunOptions{Workers: c.workers, Journal: journal, Progress: progress.set})
+	progress.clear()
 	if broken := journal.Err(); broken != nil {
 		c.say("finished cells are not kept: %v", broken)
 	} else if err != nil && journal != nil {
@@ -208,8 +202,7 @@ func (c *comparison) publish(tables []stats.Table) error {
 	case "csv":
 		return report.CSV(c.stdout, tables)
 	}
-	noColor := os.Getenv("NO_COLOR") != ""
-	return report.Text(c.stdout, tables, report.TextOptions{Color: isTerminal(c.stdout) && !noColor})
+	return report.Text(c.stdout, tables, report.TextOptions{Color: wantsColor(c.stdout), Width: columnsOf(c.stdout)})
 }
 
 // finish writes the output folder, or drops the journal that is needed no more.
@@ -295,25 +288,3 @@ func (c *comparison) judge(results *experiment.Results, tables []stats.Table) er
 	}
 	return nil
 }
-
-func isTerminal(w io.Writer) bool {
-	file, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd()))
-}
-
-// progressLine shows cells done and the time left on one line of a terminal.
-type progressLine struct {
-	w     io.Writer
-	start time.Time
-}
-
-func (p *progressLine) show(done, total, resumed int) {
-	text := fmt.Sprintf("%d of %d cells", done, total)
-	if ran := done - resumed; ran > 0 && done < total {
-		left := time.Since(p.start) / time.Duration(ran) * time.Duration(total-done)
-		text += fmt.Sprintf(", about %s left", left.Round(time.Second))
-	}
-	_, _ = fmt.Fprintf(p.w, "\r%s\x1b[K", text)
-}
-
-func (p *progressLine) clear() { _, _ = fmt.Fprint(p.w, "\r\x1b[K") }

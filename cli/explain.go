@@ -21,6 +21,8 @@ type explainRequest struct {
 	disagreements bool
 	balance       bool
 	workers       int
+	quiet         bool
+	stderr        io.Writer
 }
 
 func newExplainCommand() *cobra.Command {
@@ -42,6 +44,7 @@ folder of captures stands for all of them.`,
   schedlab explain --balance --format csv captures/6.1
   schedlab explain --why 401@16.455985 captures/6.1/hb-pipe`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			r.stderr = cmd.ErrOrStderr()
 			return r.run(cmd.Context(), cmd.OutOrStdout(), args)
 		},
 	}
@@ -52,7 +55,8 @@ folder of captures stands for all of them.`,
 	f.BoolVar(&r.balance, "balance", false, "only what concerns load balancing; as csv by level and idle type")
 	f.BoolVar(&r.options.IgnoreHidden, "ignore-hidden", false, "use the placement probes only as moments, as if they told no hidden state")
 	f.Int64Var(&r.options.HZ, "hz", 0, "ticks a second of the recorded kernel (default: found out from the recording, else 250)")
-	f.IntVar(&r.workers, "workers", runtime.GOMAXPROCS(0), "captures explained at a time")
+	f.IntVar(&r.workers, "workers", 0, "captures explained at a time (default: one per CPU)")
+	f.BoolVar(&r.quiet, "quiet", false, "no progress")
 	return cmd
 }
 
@@ -67,7 +71,10 @@ func (r *explainRequest) run(ctx context.Context, out io.Writer, paths []string)
 	if r.why != "" {
 		return r.tell(ctx, out, bundles)
 	}
+	progress := newProgress(r.stderr, r.quiet, "captures", len(bundles))
+	r.options.Explained = progress.step
 	result, err := explain.RunAll(ctx, bundles, r.options, r.workers)
+	progress.clear()
 	if err != nil {
 		return asRunError(err)
 	}
@@ -94,8 +101,11 @@ func (r *explainRequest) check(paths []string) error {
 	default:
 		return fmt.Errorf("--hz is %d; kernels are built with 100, 250, 300 or 1000", r.options.HZ)
 	}
-	if r.workers < 1 {
-		return fmt.Errorf("--workers is %d; give 1 or more", r.workers)
+	if r.workers < 0 {
+		return fmt.Errorf("--workers is %d; write 1 or more, or leave it out", r.workers)
+	}
+	if r.workers == 0 {
+		r.workers = runtime.GOMAXPROCS(0)
 	}
 	return nil
 }

@@ -107,7 +107,7 @@ func TestExplainRefusesWrongRequests(t *testing.T) {
 		{[]string{"--balance", "--why", "3", one}, "exclude each other"},
 		{[]string{"--balance", "--disagreements", "--format", "csv", one}, "as text only"},
 		{[]string{"--hz", "60", one}, "--hz is 60"},
-		{[]string{"--workers", "0", one}, "--workers is 0"},
+		{[]string{"--workers", "-1", one}, "--workers is -1"},
 	} {
 		_, err := explainOutput(t, c.args...)
 		if err == nil || !strings.Contains(err.Error(), c.want) {

@@ -140,12 +140,8 @@ func (r *quotaRequest) run(ctx context.Context, file string, out, progress io.Wr
 	if err := sweep.Check(settings); err != nil {
 		return quotaRefusal(err)
 	}
-	counter := quotaProgress(progress, r.quiet, len(settings)*sweep.Repeats)
 	report := quota.Report{Service: describeService(&description, observed, sweep), Need: sweep.Service.CPUs(), Target: target, Notes: quotaNotes(sweep)}
-	if report.Points, err = sweep.Run(ctx, settings, counter.step); err == nil && target > 0 {
-		report.Refined, err = sweep.Refine(ctx, report.Points, target, nil)
-	}
-	counter.end()
+	err = r.simulate(ctx, sweep, settings, &report, progress)
 	switch {
 	case errors.Is(err, context.Canceled):
 		return fmt.Errorf("interrupted: %w", err)
@@ -156,6 +152,21 @@ func (r *quotaRequest) run(ctx context.Context, file string, out, progress io.Wr
 		return &runError{err}
 	}
 	return r.draw(&report)
+}
+
+// simulate runs the sweep and, with a target, what lies around it.
+func (r *quotaRequest) simulate(ctx context.Context, sweep *quota.Sweep, settings []quota.Setting, report *quota.Report, watcher io.Writer) error {
+	sweeping := newProgress(watcher, r.quiet, "simulations", len(settings)*sweep.Repeats)
+	var err error
+	report.Points, err = sweep.Run(ctx, settings, sweeping.step)
+	sweeping.clear()
+	if err != nil || report.Target == 0 {
+		return err
+	}
+	refining := newProgress(watcher, r.quiet, "simulations between the limits", 0)
+	report.Refined, err = sweep.Refine(ctx, report.Points, report.Target, refining.step)
+	refining.clear()
+	return err
 }
 
 // describe is the file's description with the flags that were given in its

@@ -3,9 +3,11 @@ package explain
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -32,7 +34,12 @@ func explainPath(path string, workers int) (*Result, error) {
 		}
 		bundles = append(bundles, b)
 	}
-	return RunAll(context.Background(), bundles, Options{}, workers)
+	var explained atomic.Int64
+	result, err := RunAll(context.Background(), bundles, Options{Explained: func() { explained.Add(1) }}, workers)
+	if n := explained.Load(); err == nil && n != int64(len(bundles)) {
+		err = fmt.Errorf("%d of %d bundles were said to be explained", n, len(bundles))
+	}
+	return result, err
 }
 
 // committed explains testdata once for all tests.

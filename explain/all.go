@@ -17,6 +17,9 @@ func RunAll(ctx context.Context, bundles []*Bundle, opts Options, workers int) (
 		group.Go(func() {
 			for i := range next {
 				result.Captures[i], errs[i] = runTwice(ctx, bundles[i], opts)
+				if opts.Explained != nil {
+					opts.Explained()
+				}
 			}
 		})
 	}

@@ -18,6 +18,9 @@ type Options struct {
 	// IgnoreHidden uses the probes only as the moments of decision, as if they
 	// told nothing more, like a plain trace.
 	IgnoreHidden bool
+	// Explained, if not nil, is called by RunAll after each bundle, from several
+	// goroutines.
+	Explained func()
 	// keepPID keeps every decision about one thread, not only disagreements.
 	keepPID int32
 	// story is the index of the decision to tell in full; 0: none.

@@ -186,6 +186,31 @@ func TestWideTablesAreCut(t *testing.T) {
 	if baselines != 2 {
 		t.Errorf("%d tables:\n%s", baselines, strings.Join(lines, "\n"))
 	}
+	// 12 for the label, four columns of 23 and one of 49: 153.
+	for width, tables := range map[int]int{160: 1, 152: 2} {
+		wide := text(t, TextOptions{Width: width}, table)
+		if n := strings.Count(wide, "Amean     12 "); n != tables {
+			t.Errorf("%d tables in %d columns, want %d:\n%s", n, width, tables, wide)
+		}
+	}
+}
+
+func TestProseIsWrappedToThePage(t *testing.T) {
+	table := documentTable()
+	table.Notes = []string{strings.Repeat("word ", 30)}
+	for _, width := range []int{0, 60, 1} {
+		longest := 0
+		for line := range strings.Lines(text(t, TextOptions{Width: width}, table)) {
+			if strings.Contains(line, "word") {
+				longest = max(longest, len(line)-1)
+			}
+		}
+		// Words of 5 columns with their blank: no line stops more than 5 short.
+		page := map[int]int{0: 100, 60: 60, 1: 40}[width]
+		if longest > page || longest < page-5 {
+			t.Errorf("width %d: lines of %d columns, want %d", width, longest, page)
+		}
+	}
 }
 
 func TestManyWarningsAreCut(t *testing.T) {

@@ -16,18 +16,20 @@ const (
 	meanNameWidth = 9
 	valueWidth    = 12
 	columnWidth   = 23
-	pageWidth     = 100
+	pageWidth     = 100 // where nobody says how wide
+	narrowest     = 40  // page that prose is still wrapped to
 )
 
 // TextOptions steer the text form.
 type TextOptions struct {
 	Color bool // green and red marks on significant differences
+	Width int  // of a page, in columns; 0: 100, fewer than 40: 40
 }
 
 // Text writes every table with its published lines, verdicts, failures,
 // warnings and notes.
 func Text(w io.Writer, tables []stats.Table, o TextOptions) error {
-	out := &textWriter{w: bufio.NewWriter(w), color: o.Color}
+	out := &textWriter{w: bufio.NewWriter(w), color: o.Color, width: o.width()}
 	for i := range tables {
 		if i > 0 {
 			out.line("")
@@ -37,10 +39,18 @@ func Text(w io.Writer, tables []stats.Table, o TextOptions) error {
 	return out.w.Flush()
 }
 
+func (o TextOptions) width() int {
+	if o.Width == 0 {
+		return pageWidth
+	}
+	return max(o.Width, narrowest)
+}
+
 // textWriter leaves write errors to bufio, which keeps the first.
 type textWriter struct {
 	w     *bufio.Writer
 	color bool
+	width int // of a page
 }
 
 func (t *textWriter) line(s string) {
@@ -51,7 +61,7 @@ func (t *textWriter) table(table *stats.Table) {
 	t.line(title(table))
 	labels := rowLabels(table)
 	width := labelWidth(labels)
-	for _, columns := range pages(len(table.Columns), width, columnWidths(table)) {
+	for _, columns := range pages(t.width, width, columnWidths(table)) {
 		t.header(table, columns, width)
 		for i := range table.Rows {
 			t.row(table, &table.Rows[i], labels[i], columns, width)
@@ -147,14 +157,14 @@ func kernelLine(t *stats.Table) bool {
 
 type pageColumn struct{ index, width int }
 
-// pages cuts the columns into tables that fit the page; each begins with the
-// baseline and has at least one more column.
-func pages(columns, label int, widths []int) [][]pageColumn {
+// pages cuts the columns into tables that fit a page of that width; each begins
+// with the baseline and has at least one more column.
+func pages(width, label int, widths []int) [][]pageColumn {
 	baseline := pageColumn{0, widths[0]}
 	page, used := []pageColumn{baseline}, label+widths[0]
 	var all [][]pageColumn
-	for i := 1; i < columns; i++ {
-		if len(page) > 1 && used+widths[i] > pageWidth {
+	for i := 1; i < len(widths); i++ {
+		if len(page) > 1 && used+widths[i] > width {
 			all = append(all, page)
 			page, used = []pageColumn{baseline}, label+widths[0]
 		}
@@ -381,7 +391,7 @@ func repeatList(repeats []int) string {
 }
 
 func (t *textWriter) wrapped(text, indent string) {
-	for _, l := range wrap(indent+text, pageWidth, indent+"  ") {
+	for _, l := range wrap(indent+text, t.width, indent+"  ") {
 		t.line(l)
 	}
 }
