@@ -74,6 +74,11 @@ func checkTracing(k kernelFS, tracing string, found bool) Check {
 	if found {
 		return Check{Name: "tracefs", OK: true, Found: tracing}
 	}
+	for _, place := range tracingPlaces {
+		if _, err := k.ReadDir(place); forbidden(err) {
+			return Check{Name: "tracefs", Found: place + " may not be looked into: nothing can be recorded, and whether the kernel has events and probes is not known", Mend: "run it as root"}
+		}
+	}
 	return Check{Name: "tracefs", Found: "not in " + strings.Join(tracingPlaces, " or ") + ": nothing can be recorded", Mend: tracingMend}
 }
 

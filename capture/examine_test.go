@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"io/fs"
 	"strings"
 	"testing"
 )
@@ -105,6 +106,23 @@ func TestExamineNamesWhatIsLacking(t *testing.T) {
 				t.Errorf("%+v; want it lacking, with %q and %q", got, c.found, c.mend)
 			}
 		})
+	}
+}
+
+// shutKernel lets nobody into tracefs, as it is for users.
+type shutKernel struct{ *fakeKernel }
+
+func (k shutKernel) ReadDir(name string) ([]string, error) {
+	if strings.HasPrefix(name, fakeTracing) {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrPermission}
+	}
+	return k.fakeKernel.ReadDir(name)
+}
+
+func TestExamineTellsForbiddenFromMissing(t *testing.T) {
+	got := checkNamed(t, examine(shutKernel{wholeKernel()}, 1000), "tracefs")
+	if got.OK || !strings.HasPrefix(got.Found, fakeTracing+" may not be looked into") || got.Mend != "run it as root" {
+		t.Errorf("%+v", got)
 	}
 }
 
