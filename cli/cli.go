@@ -67,7 +67,8 @@ func newRootCommand() *cobra.Command {
 		Long: `schedlab simulates, explains and compares how Linux's fair scheduler places tasks
 on CPUs: give it a machine, a workload and two or more scheduler configurations,
 and it says which is better, by how much, with what confidence, and why.`,
-		Example: `  schedlab compare experiments/wake-affine.yaml
+		Example: `  schedlab init first.yaml && schedlab compare --quick first.yaml
+  schedlab compare experiments/wake-affine.yaml
   schedlab run --machine 2n24c2t --kernel v5.17 hackbench -g 12 -l 100 -P -p
   schedlab machine show ivb-ep`,
 		Version:       versionText(),
