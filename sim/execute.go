@@ -8,7 +8,7 @@ func (m *Sim) begin(c *cpu, t *task) int64 {
 	for {
 		in := &t.prog[t.pc]
 		switch in.Op {
-		case workload.OpWrite, workload.OpRead, workload.OpPoll:
+		case workload.OpWrite, workload.OpRead, workload.OpReceive, workload.OpPoll:
 			return m.beginTransfer(c, t, in)
 		case workload.OpLoop:
 			t.loops[in.Slot]++
@@ -57,7 +57,7 @@ func (m *Sim) begin(c *cpu, t *task) int64 {
 		case workload.OpSpinLocked:
 			return m.beginSpinLocked(c, t, in)
 		case workload.OpTally:
-			m.recorders[in.Chan].Tally++
+			m.recorders[in.Chan].Tally += max(1, in.N)
 		case workload.OpCountTo:
 			if m.syncs.CountTo(in.Chan, in.N) {
 				t.pc = in.Target
@@ -100,11 +100,14 @@ func (m *Sim) beginTransfer(c *cpu, t *task, in *workload.Instr) int64 {
 // channelCost is the price of the call without contention. A call that will
 // sleep does half of its work before and the rest when it continues.
 func (m *Sim) channelCost(st *channelState, in *workload.Instr, t *task) int64 {
+	if st.loopback {
+		return m.loopbackCost(st, in, t)
+	}
 	base, copied := int64(0), t.left*m.costs.CopyPerKiB>>10
 	switch in.Op {
 	case workload.OpWrite:
 		base = st.writeCost
-	case workload.OpRead, workload.OpTryRead:
+	case workload.OpRead, workload.OpReceive, workload.OpTryRead:
 		base = st.readCost
 		if !t.resumed && !st.ch.Readable() {
 			return m.costs.Syscall + base/2
@@ -144,7 +147,7 @@ func (m *Sim) exitCost(t *task) int64 {
 func (m *Sim) complete(c *cpu, t *task) (blocks bool) {
 	in := c.instr
 	switch in.Op {
-	case workload.OpWrite, workload.OpRead, workload.OpPoll:
+	case workload.OpWrite, workload.OpRead, workload.OpReceive, workload.OpPoll:
 		return m.completeTransfer(c, t, in)
 	case workload.OpSleep:
 		m.armTimer(c, t, in.N)
@@ -181,7 +184,7 @@ func (m *Sim) completeTransfer(c *cpu, t *task, in *workload.Instr) (blocks bool
 	switch in.Op {
 	case workload.OpWrite:
 		st.ch.Write(t.id, int32(t.left), t.resumed, out)
-	case workload.OpRead:
+	case workload.OpRead, workload.OpReceive:
 		st.ch.Read(t.id, int32(t.left), t.resumed, out)
 	default:
 		st.ch.Poll(t.id, t.resumed, out)
@@ -190,10 +193,7 @@ func (m *Sim) completeTransfer(c *cpu, t *task, in *workload.Instr) (blocks bool
 	st.lastCPU = c.id
 	c.debt += int64(out.NewPages) * m.costs.NewPage
 	t.left -= int64(out.Moved)
-	for i := range out.Wakes {
-		w := out.Wakes[i]
-		m.wake(c, &m.tasks[w.Task], w.Sync)
-	}
+	m.completeWakes(c, st)
 	if out.Blocked {
 		t.resumed = true
 		return true
@@ -211,6 +211,18 @@ func (m *Sim) completeTransfer(c *cpu, t *task, in *workload.Instr) (blocks bool
 	t.left = 0
 	t.pc++
 	return false
+}
+
+// completeWakes makes those runnable that a channel call has woken.
+func (m *Sim) completeWakes(c *cpu, st *channelState) {
+	if st.loopback {
+		m.runLoopback(c)
+		return
+	}
+	for i := range m.out.Wakes {
+		w := m.out.Wakes[i]
+		m.wake(c, &m.tasks[w.Task], w.Sync)
+	}
 }
 
 // reapOrWait takes one exited child; without one the parent sleeps until the

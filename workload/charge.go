@@ -10,21 +10,24 @@ import (
 // length belongs to the costs and not to the program.
 type Price int32
 
-// The prices, all of a PostgreSQL server and its client pgbench.
+// The prices of a PostgreSQL server, its client pgbench, and of tbench.
 const (
-	PricePlan     Price = iota // a backend: parse, analyse and plan a SELECT by primary key
-	PriceExecute               // a backend: execute it, with all pages at hand
-	PricePageRead              // a backend: get a page from the kernel's page cache into shared buffers
-	PriceReply                 // pgbench: take a reply apart
-	PriceCommand               // pgbench: one variable-setting command of the script
-	PriceQuery                 // pgbench: put the query together
-	PriceScan                  // pgbench: look at one client in a pass over all of them
+	PricePlan         Price = iota // a backend: parse, analyse and plan a SELECT by primary key
+	PriceExecute                   // a backend: execute it, with all pages at hand
+	PricePageRead                  // a backend: get a page from the kernel's page cache into shared buffers
+	PriceReply                     // pgbench: take a reply apart
+	PriceCommand                   // pgbench: one variable-setting command of the script
+	PriceQuery                     // pgbench: put the query together
+	PriceScan                      // pgbench: look at one client in a pass over all of them
+	PriceTbenchClient              // tbench: read the next operation, see to its parent, build the request
+	PriceTbenchServer              // its server: look at the request, build the reply
 	NumPrices
 )
 
 // priceNames are the names of the cost parameters.
 var priceNames = [NumPrices]string{
 	"pg_plan", "pg_execute", "pg_page_read", "pgbench_reply", "pgbench_command", "pgbench_query", "pgbench_scan",
+	"tbench_client", "tbench_server",
 }
 
 // String returns the name of the cost parameter.
