@@ -216,7 +216,7 @@ func (m *Sim) completeTransfer(c *cpu, t *task, in *workload.Instr) (blocks bool
 // completeWakes makes those runnable that a channel call has woken.
 func (m *Sim) completeWakes(c *cpu, st *channelState) {
 	if st.loopback {
-		m.runLoopback(c)
+		m.runLoopback(c, st)
 		return
 	}
 	for i := range m.out.Wakes {

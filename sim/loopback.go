@@ -20,8 +20,8 @@ func (m *Sim) priceLoopback(st *channelState, kind workload.ChannelKind) {
 	st.hold, st.lines, st.memoryLines = 0, m.costs.LoopbackLines, 0
 }
 
-// loopbackCost is the price of a call but for the segments and ACKs that it
-// turns out to move. What a read copies is what there is, not what it asks for.
+// loopbackCost is the price of a call, with that of the segments that a write
+// will transmit as it looks now. What a read copies is what there is, not what it asks for.
 func (m *Sim) loopbackCost(st *channelState, in *workload.Instr, t *task) int64 {
 	if in.Op == workload.OpPoll {
 		return m.costs.Syscall + m.costs.Poll
@@ -34,6 +34,10 @@ func (m *Sim) loopbackCost(st *channelState, in *workload.Instr, t *task) int64 
 		st.ch.EnterCall(in.Op == workload.OpWrite)
 	}
 	copied := m.copyCost(in, bytes)
+	if in.Op == workload.OpWrite {
+		st.segments, st.processed = st.ch.Leaving(bytes)
+		copied += st.segments*m.costs.TCPTransmit + st.processed*m.costs.TCPReceive
+	}
 	switch {
 	case t.resumed:
 		return base/2 + copied
@@ -58,11 +62,14 @@ func (m *Sim) copyCost(in *workload.Instr, bytes int64) int64 {
 const pageBytes = 4096
 
 // runLoopback is what a call has sent through the loopback device: its softirq
-// runs before the call returns, here, and wakes from here. The wakeups come
-// after the work.
-func (m *Sim) runLoopback(c *cpu) {
+// runs before the call returns, here, and wakes from here. What of its work was
+// not foreseen is done before the wakeups.
+func (m *Sim) runLoopback(c *cpu, st *channelState) {
 	out := &m.out
-	c.debt += int64(out.Segments)*m.costs.TCPTransmit + int64(out.Received)*m.costs.TCPReceive + int64(out.Acks)*m.costs.TCPAck
+	c.debt += max(0, int64(out.Segments)-st.segments) * m.costs.TCPTransmit
+	c.debt += max(0, int64(out.Received)-st.processed) * m.costs.TCPReceive
+	c.debt += int64(out.Acks) * m.costs.TCPAck
+	st.segments, st.processed = 0, 0
 	m.result.Dropped += int64(out.Dropped)
 	context := m.enter(trace.ContextSoftIRQ)
 	for _, w := range out.Wakes {

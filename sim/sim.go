@@ -129,7 +129,8 @@ type channelState struct {
 	memoryLines         int64 // that a call touches of a message's memory
 	freeAt              int64
 	lastCPU             int32
-	loopback            bool // TCP or UDP
+	loopback            bool  // TCP or UDP
+	segments, processed int64 // of the write under way: what its cost has foreseen
 }
 
 // New builds a simulation; nothing has run yet.

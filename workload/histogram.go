@@ -17,6 +17,7 @@ const (
 type Histogram struct {
 	Count    int64
 	Min, Max int64 // of all samples; 0 without any
+	Sum      int64
 	buckets  [numBuckets]int64
 }
 
@@ -28,6 +29,7 @@ func (h *Histogram) Add(value int64) {
 	}
 	h.Max = max(h.Max, value)
 	h.Count++
+	h.Sum += value
 	h.buckets[bucketOf(value)]++
 }
 

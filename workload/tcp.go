@@ -275,6 +275,29 @@ func (s *tcpStream) widen(n int64) {
 	}
 }
 
+// Leaving is how many segments a write of n bytes to a TCP connection would
+// transmit if it began now, and how many of them its softirq would process.
+func (c *Channel) Leaving(n int64) (segments, processed int64) {
+	if c.variant != tcpDirection {
+		return 0, 0
+	}
+	s, rules := c.tcp, &c.set.rules.Loopback
+	longest := int64(rules.SegmentMax)
+	unsent := s.written - s.sent.bytes + n
+	segments = unsent / longest
+	rest := unsent % longest
+	if rest >= int64(rules.MSS) || rest > 0 && (s.noDelay || s.smallEnd <= s.freed.bytes || s.ackIsLate()) {
+		segments++
+	}
+	if window := s.edge - s.sent.bytes; unsent > window {
+		segments = min(segments, window/longest)
+	}
+	if s.reading || rules.Prequeue && s.receiving {
+		return segments, 0
+	}
+	return segments, segments
+}
+
 // EnterCall says that a task is about to make a call: from now to its end, or
 // to its sleep, it owns its end of a TCP connection.
 func (c *Channel) EnterCall(write bool) {
