@@ -45,6 +45,7 @@ type Costs struct {
 	TCPReceive, TCPAck   int64 // its processing there; an ACK without data, both sides together
 	UDPSend, UDPRecv     int64 // the calls; the send includes the softirq that receives
 	LoopbackLines        int64 // contended cache lines of one TCP or UDP call (a count)
+	LoopbackCopy         int64 // per KiB, into a socket and, from another CPU's cache, out of it
 	SendfilePage         int64 // one page of a file put into a TCP segment instead of a copy
 	Poll                 int64
 	FutexWake, FutexWait int64 // the calls, without the wakeups and the switch
@@ -131,6 +132,7 @@ var costFields = []costField{
 	{"udp_send", "ns", func(c *Costs) *int64 { return &c.UDPSend }},
 	{"udp_recv", "ns", func(c *Costs) *int64 { return &c.UDPRecv }},
 	{"loopback_lines", "lines", func(c *Costs) *int64 { return &c.LoopbackLines }},
+	{"loopback_copy", "ns/KiB", func(c *Costs) *int64 { return &c.LoopbackCopy }},
 	{"sendfile_page", "ns", func(c *Costs) *int64 { return &c.SendfilePage }},
 	{"poll", "ns", func(c *Costs) *int64 { return &c.Poll }},
 	{"select_fd", "ns", func(c *Costs) *int64 { return &c.SelectFD }},

@@ -83,6 +83,9 @@ func (m *Sim) beginTransfer(c *cpu, t *task, in *workload.Instr) int64 {
 	if t.left == 0 {
 		t.left = in.N
 	}
+	if st.loopback {
+		return m.beginLoopback(c, t, st, in)
+	}
 	cost := m.channelCost(st, in, t)
 	if in.Op != workload.OpPoll {
 		cost += m.spill.of(st.memoryLines * m.costs.LineMemory)
@@ -100,9 +103,6 @@ func (m *Sim) beginTransfer(c *cpu, t *task, in *workload.Instr) int64 {
 // channelCost is the price of the call without contention. A call that will
 // sleep does half of its work before and the rest when it continues.
 func (m *Sim) channelCost(st *channelState, in *workload.Instr, t *task) int64 {
-	if st.loopback {
-		return m.loopbackCost(st, in, t)
-	}
 	base, copied := int64(0), t.left*m.costs.CopyPerKiB>>10
 	switch in.Op {
 	case workload.OpWrite:

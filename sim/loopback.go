@@ -17,34 +17,67 @@ func (m *Sim) priceLoopback(st *channelState, kind workload.ChannelKind) {
 		return
 	}
 	st.loopback = true
-	st.hold, st.lines, st.memoryLines = 0, m.costs.LoopbackLines, 0
 }
 
-// loopbackCost is the price of a call, with that of the segments that a write
-// will transmit as it looks now. What a read copies is what there is, not what it asks for.
-func (m *Sim) loopbackCost(st *channelState, in *workload.Instr, t *task) int64 {
-	if in.Op == workload.OpPoll {
+// beginLoopback prices a call.
+func (m *Sim) beginLoopback(c *cpu, t *task, st *channelState, in *workload.Instr) int64 {
+	switch in.Op {
+	case workload.OpWrite:
+		st.ch.EnterCall(true)
+		return m.beginSend(c, t, st, in)
+	case workload.OpPoll:
 		return m.costs.Syscall + m.costs.Poll
+	case workload.OpRead, workload.OpReceive:
+		st.ch.EnterCall(false)
 	}
-	base, bytes := st.readCost, min(t.left, st.ch.Ready())
-	if in.Op == workload.OpWrite {
-		base, bytes = st.writeCost, t.left
+	return m.beginReceive(c, t, st, in)
+}
+
+// beginSend is a send with the segments that it will transmit as it looks now.
+func (m *Sim) beginSend(c *cpu, t *task, st *channelState, in *workload.Instr) int64 {
+	cost := st.writeCost + m.copyCost(in, t.left)
+	if t.resumed {
+		cost -= st.writeCost / 2
+	} else {
+		cost += m.costs.Syscall
 	}
-	if in.Op != workload.OpTryRead {
-		st.ch.EnterCall(in.Op == workload.OpWrite)
+	if st.ch.Datagrams() {
+		st.fresh = true
+		return cost + m.loopbackLines(c, st)
 	}
-	copied := m.copyCost(in, bytes)
-	if in.Op == workload.OpWrite {
-		st.segments, st.processed = st.ch.Leaving(bytes)
-		copied += st.segments*m.costs.TCPTransmit + st.processed*m.costs.TCPReceive
+	st.segments, st.processed = st.ch.Leaving(t.left)
+	if st.segments > 0 {
+		cost += m.loopbackLines(c, st)
 	}
+	return cost + st.segments*m.costs.TCPTransmit + st.processed*m.costs.TCPReceive
+}
+
+// beginReceive is a recv that copies what there is, not what it asks for.
+func (m *Sim) beginReceive(c *cpu, t *task, st *channelState, in *workload.Instr) int64 {
+	ready := min(t.left, st.ch.Ready())
+	cost := m.copyCost(in, ready)
 	switch {
 	case t.resumed:
-		return base/2 + copied
-	case in.Op != workload.OpWrite && bytes == 0:
-		return m.costs.Syscall + base/2
+		cost += st.readCost / 2
+	case ready == 0:
+		cost += m.costs.Syscall + st.readCost/2
+	default:
+		cost += m.costs.Syscall + st.readCost
 	}
-	return m.costs.Syscall + base + copied
+	if st.fresh {
+		st.fresh = false
+		cost += m.loopbackLines(c, st)
+	}
+	return cost
+}
+
+// loopbackLines are the lines of sockets and buffers that the other end's CPU
+// has written.
+func (m *Sim) loopbackLines(c *cpu, st *channelState) int64 {
+	if st.lastCPU == c.id || st.lastCPU < 0 {
+		return 0
+	}
+	return m.costs.LoopbackLines * m.lineCost(c.id, st.lastCPU)
 }
 
 // copyCost is what moving the bytes themselves takes: nothing when a receiver
@@ -52,7 +85,7 @@ func (m *Sim) loopbackCost(st *channelState, in *workload.Instr, t *task) int64 
 func (m *Sim) copyCost(in *workload.Instr, bytes int64) int64 {
 	switch {
 	case in.Slot != workload.NoCopy:
-		return bytes * m.costs.CopyPerKiB >> 10
+		return bytes * m.costs.LoopbackCopy >> 10
 	case in.Op == workload.OpWrite:
 		return (bytes + pageBytes - 1) / pageBytes * m.costs.SendfilePage
 	}
@@ -66,6 +99,7 @@ const pageBytes = 4096
 // not foreseen is done before the wakeups.
 func (m *Sim) runLoopback(c *cpu, st *channelState) {
 	out := &m.out
+	st.fresh = st.fresh || out.Segments > 0
 	c.debt += max(0, int64(out.Segments)-st.segments) * m.costs.TCPTransmit
 	c.debt += max(0, int64(out.Received)-st.processed) * m.costs.TCPReceive
 	c.debt += int64(out.Acks) * m.costs.TCPAck

@@ -131,6 +131,7 @@ type channelState struct {
 	lastCPU             int32
 	loopback            bool  // TCP or UDP
 	segments, processed int64 // of the write under way: what its cost has foreseen
+	fresh               bool  // something was sent that nobody has read of
 }
 
 // New builds a simulation; nothing has run yet.

@@ -165,6 +165,9 @@ func (c *Channel) Readable() bool {
 	return c.pipe.used > 0
 }
 
+// Datagrams reports whether the channel is a UDP socket.
+func (c *Channel) Datagrams() bool { return c.variant == udpReceiver }
+
 // Ready is how many bytes a read from a TCP connection or a UDP socket would
 // return at most.
 func (c *Channel) Ready() int64 {
