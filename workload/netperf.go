@@ -164,13 +164,13 @@ func (b *netperf) shortened() bool {
 // count is how many pairs there are.
 func (b *netperf) count() int { return max(1, b.pairs) }
 
-// rowLabel names a UDP_STREAM row as mmtests does: by the size of the messages,
-// or by the pairs where those are given.
-func (b *netperf) rowLabel(side string) string {
+// rowLabels names the rows of what is sent and received by UDP_STREAM: as mmtests
+// does, by the size of the messages, or by the pairs where those are given.
+func (b *netperf) rowLabels() (send, recv string) {
 	if b.pairs > 0 {
-		return side + "-" + strconv.Itoa(b.pairs)
+		return "", "recv-" + strconv.Itoa(b.pairs)
 	}
-	return side + "-" + strconv.Itoa(b.send)
+	return "send-" + strconv.Itoa(b.send), "recv-" + strconv.Itoa(b.send)
 }
 
 // Report implements [Benchmark]. The text is what the pairs print on stdout, one
@@ -211,7 +211,8 @@ func (b *netperf) metrics(sent, received float64) []Metric {
 	case b.test.replies:
 		return []Metric{rate("", "transactions/s", sent)}
 	case b.test.kind == UDPSocket:
-		return []Metric{rate(b.rowLabel("send"), "Mbit/s", sent*b.megabits()), rate(b.rowLabel("recv"), "Mbit/s", received*b.arriving())}
+		send, recv := b.rowLabels()
+		return []Metric{rate(send, "Mbit/s", sent*b.megabits()), rate(recv, "Mbit/s", received*b.arriving())}
 	}
 	return []Metric{rate("", "Mbit/s", sent*b.megabits())}
 }
