@@ -30,15 +30,17 @@ type LoopbackRules struct {
 }
 
 // kernelLoopback lists, oldest first, the version from which each set holds.
-// The send buffers: ten segments of v3.2 and v3.8 with their headers, later
-// twice ten of a power of two. The version v3.12 is from memory, and so is
-// the one that ended FullAtLimit.
+// The send buffers are ten segments with room for headers (320), a socket buffer
+// (256) and its fragment table, on v3.2 10*(16384+320+256+384), on v3.8
+// 10*(65483+320+256+320); later twice ten of the next power of two and a socket
+// buffer. The version v3.12 is from memory, and so is the one that ended
+// FullAtLimit.
 var kernelLoopback = []struct {
 	major, minor int
 	rules        LoopbackRules
 }{
-	{3, 2, LoopbackRules{MSS: 16384, SegmentMax: 3 * 16384, TCPSndBuf: 172_000, TCPRcvBuf: 87380, Prequeue: true, UDPRcvBuf: 229376}},
-	{3, 8, LoopbackRules{MSS: 65483, SegmentMax: 65483, TCPSndBuf: 660_000, TCPRcvBuf: 87380, Prequeue: true, UDPRcvBuf: 212992, FullAtLimit: true}},
+	{3, 2, LoopbackRules{MSS: 16384, SegmentMax: 3 * 16384, TCPSndBuf: 173_440, TCPRcvBuf: 87380, Prequeue: true, UDPRcvBuf: 229376}},
+	{3, 8, LoopbackRules{MSS: 65483, SegmentMax: 65483, TCPSndBuf: 663_790, TCPRcvBuf: 87380, Prequeue: true, UDPRcvBuf: 212992, FullAtLimit: true}},
 	{3, 12, LoopbackRules{MSS: 65483, SegmentMax: 65483, TCPSndBuf: 2_626_560, TCPRcvBuf: 87380, Prequeue: true, UDPRcvBuf: 212992, FullAtLimit: true}},
 	{4, 14, LoopbackRules{MSS: 65483, SegmentMax: 65483, TCPSndBuf: 2_626_560, TCPRcvBuf: 87380, UDPRcvBuf: 212992, BulkRelease: true}},
 	{4, 20, LoopbackRules{MSS: 65483, SegmentMax: 65483, TCPSndBuf: 2_626_560, TCPRcvBuf: 131072, UDPRcvBuf: 212992, BulkRelease: true}},
