@@ -29,7 +29,8 @@ one sign per column; then the largest misses.
 No published figure of a patched kernel is known to the simulation: costs are
 fitted to baselines alone (schedlab calibrate).
 
-Documents: ` + strings.Join(experiments.Names(), ", ") + `.`,
+Documents:
+  ` + strings.Join(experiments.Names(), "\n  "),
 		Example: `  schedlab reproduce --quick sched-idle-balance
   schedlab reproduce --out results wake-affine`,
 		Args:      exactlyOne("a document: " + strings.Join(experiments.Names(), ", ")),

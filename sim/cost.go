@@ -46,6 +46,7 @@ type Costs struct {
 	UDPSend, UDPRecv     int64 // the calls; the send includes the softirq that receives
 	LoopbackLines        int64 // contended cache lines of one TCP or UDP call (a count)
 	LoopbackCopy         int64 // per KiB, into a socket and, from another CPU's cache, out of it
+	CopyMemory           int64 // per KiB of such a copy that goes through memory
 	SendfilePage         int64 // one page of a file put into a TCP segment instead of a copy
 	Poll                 int64
 	FutexWake, FutexWait int64 // the calls, without the wakeups and the switch
@@ -133,6 +134,7 @@ var costFields = []costField{
 	{"udp_recv", "ns", func(c *Costs) *int64 { return &c.UDPRecv }},
 	{"loopback_lines", "lines", func(c *Costs) *int64 { return &c.LoopbackLines }},
 	{"loopback_copy", "ns/KiB", func(c *Costs) *int64 { return &c.LoopbackCopy }},
+	{"copy_memory", "ns/KiB", func(c *Costs) *int64 { return &c.CopyMemory }},
 	{"sendfile_page", "ns", func(c *Costs) *int64 { return &c.SendfilePage }},
 	{"poll", "ns", func(c *Costs) *int64 { return &c.Poll }},
 	{"select_fd", "ns", func(c *Costs) *int64 { return &c.SelectFD }},

@@ -81,11 +81,13 @@ func (m *Sim) loopbackLines(c *cpu, st *channelState) int64 {
 }
 
 // copyCost is what moving the bytes themselves takes: nothing when a receiver
-// throws them away, a reference to each page when they come from a file.
+// throws them away, a reference to each page when they come from a file. When
+// more waits in all queues than the caches hold, the rest of it goes through
+// memory.
 func (m *Sim) copyCost(in *workload.Instr, bytes int64) int64 {
 	switch {
 	case in.Slot != workload.NoCopy:
-		return bytes * m.costs.LoopbackCopy >> 10
+		return bytes*m.costs.LoopbackCopy>>10 + m.spill.of(bytes*m.costs.CopyMemory>>10)
 	case in.Op == workload.OpWrite:
 		return (bytes + pageBytes - 1) / pageBytes * m.costs.SendfilePage
 	}

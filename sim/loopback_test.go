@@ -123,3 +123,20 @@ func TestLoopbackPrices(t *testing.T) {
 		}
 	}
 }
+
+// A KiB costs its copy, and, of what waits beyond the caches, its way through
+// memory: three quarters of 400 ns with 1200 bytes queued and caches of 300. A
+// receiver that throws it away copies nothing.
+func TestCopiesThroughMemory(t *testing.T) {
+	costs := &Costs{LoopbackCopy: 100, CopyMemory: 400}
+	for _, c := range []struct {
+		queued int64
+		slot   uint8
+		want   int64
+	}{{1200, 0, 400}, {300, 0, 100}, {1200, workload.NoCopy, 0}} {
+		m := &Sim{costs: costs, spill: spill{capacity: 300, queued: c.queued}}
+		if got := m.copyCost(&workload.Instr{Op: workload.OpRead, Slot: c.slot}, 1024); got != c.want {
+			t.Errorf("%d bytes queued, slot %d: %d ns, want %d", c.queued, c.slot, got, c.want)
+		}
+	}
+}
