@@ -59,7 +59,7 @@ pay. --check fits nothing: it prints how good a cost file is.`,
 	f.StringVar(&c.timings, "timings", "", "CSV `FILE` of a machine's timings, for native")
 	f.StringVar(&c.costs, "costs", "", "with --check: cost `FILE` or built-in name (default: the machine's own)")
 	f.StringVar(&c.out, "out", "", "cost `FILE` to write (default: none)")
-	f.StringVar(&c.stretch, "stretch", "300ms,150ms", "`WARMUP,MEASURE` of the long benchmarks")
+	f.StringVar(&c.stretch, "stretch", "400ms,150ms", "`WARMUP,MEASURE` of the long benchmarks")
 	f.StringSliceVar(&c.rows, "rows", nil, "only these rows (default: all)")
 	f.StringSliceVar(&c.benchmarks, "benchmark", nil, "only these benchmarks (default: all)")
 	f.IntVar(&c.evaluations, "evaluations", 60, "how many points the search may try")

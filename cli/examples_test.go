@@ -65,6 +65,7 @@ var recordings = map[string]string{
 func inReadersFolder(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()
+	service := blocks(t, "docs/quota.md", "yaml")[0]
 	for name, fixture := range recordings {
 		copyFixture(t, filepath.Join(repository, "trace", "testdata", fixture), filepath.Join(dir, name))
 	}
@@ -81,6 +82,9 @@ func inReadersFolder(t *testing.T) {
 	t.Chdir(dir)
 	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache"))
 	if err := os.Mkdir("experiments", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("service.yaml", []byte(service), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"experiments/wake-affine.yaml", "my-experiment.yaml"} {
@@ -118,11 +122,18 @@ func runLine(t *testing.T, line string) {
 		copyBundle(t, "recording")
 		return
 	}
+	if strings.HasPrefix(line, "schedlab quota ") {
+		line += shortSweep
+	}
 	shell := exec.Command("sh", "-c", line)
 	if out, err := shell.CombinedOutput(); err != nil {
 		t.Errorf("%s: %v\n%s", line, err, out)
 	}
 }
+
+// shortSweep makes an example of quota, which simulates some seconds for each of
+// dozens of points, quick to run.
+const shortSweep = " --time 500ms --warmup 100ms --repeats 1"
 
 // longCommands simulate for minutes: of their examples the command line is
 // checked, and other tests run them over less.

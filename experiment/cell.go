@@ -28,11 +28,12 @@ type Cell struct {
 	TieBreak                             string
 	HZ                                   int // 100, 250, 300 or 1000
 	Features                             []string
-	Tunables                             []Tunable // sorted by name
-	Supposed                             []Tunable // parameters of the cost file with other values than it has
-	Command                              []string  // the benchmark's argv with the row's flags at its end
-	CPUs                                 []int     // the benchmark's tasks are pinned to these, as by taskset; none: to no CPU
-	Cgroup                               string    // where the benchmark runs; empty: the root
+	Tunables                             []Tunable          // sorted by name
+	Supposed                             []Tunable          // parameters of the cost file with other values than it has
+	Command                              []string           // the benchmark's argv with the row's flags at its end
+	Workload                             workload.Benchmark `json:"-"` // instead of Command; nil in experiment files
+	CPUs                                 []int              // the benchmark's tasks are pinned to these, as by taskset; none: to no CPU
+	Cgroup                               string             // where the benchmark runs; empty: the root
 	Cgroups                              []CgroupSetting
 	Background                           []BackgroundJob
 	Stretch                              workload.Stretch // how much is simulated at most; zero: the whole run

@@ -51,17 +51,18 @@ func limitField(c *Cell, path string) string {
 	return "cgroups"
 }
 
-// cpuStats are the counters of cpu.stat of the groups that have a limit, as
-// rows of their own that are not compared.
-func cpuStats(row string, groups []sim.Group) []Sample {
+// cpuStats are the counters of cpu.stat of the groups that the cell limits, as
+// rows of their own that are not compared. Groups that a benchmark makes and
+// limits itself, perhaps dozens, are its own to report.
+func cpuStats(c *Cell, groups []sim.Group) []Sample {
 	var samples []Sample
 	for _, g := range groups {
-		if g.Limit.Quota == sched.Unlimited {
+		if g.Limit.Quota == sched.Unlimited || !slices.ContainsFunc(c.Cgroups, func(s CgroupSetting) bool { return samePath(s.Path, g.Path) }) {
 			continue
 		}
 		label := g.Path
-		if row != "" && row != NoRow {
-			label += "-" + row
+		if c.Row != "" && c.Row != NoRow {
+			label += "-" + c.Row
 		}
 		for _, counter := range g.Counters() {
 			unit := ""
@@ -73,3 +74,6 @@ func cpuStats(row string, groups []sim.Group) []Sample {
 	}
 	return samples
 }
+
+// samePath compares paths of cgroups as they are written with the canonical.
+func samePath(written, path string) bool { return "/"+strings.Trim(written, "/") == path }

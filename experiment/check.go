@@ -3,6 +3,7 @@ package experiment
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -70,7 +71,7 @@ func (p *Plan) locate(cell int, field string) position {
 
 func locateItem(v *variant, e *environment, field string) position {
 	if name, found := strings.CutPrefix(field, "tunables."); found {
-		for _, t := range v.tunables {
+		for _, t := range slices.Concat(v.tunables, e.tunables) {
 			if t.name.value == name {
 				return t.name.at
 			}

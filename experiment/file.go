@@ -71,6 +71,7 @@ type environment struct {
 	cgroups    []cgroupSetting
 	declared   []string
 	background []backgroundJob
+	tunables   []tunable // of every variant; a variant's own go before them
 }
 
 type cgroupSetting struct {
@@ -90,6 +91,8 @@ type benchmark struct {
 	command []string
 	rows    []rowFlag
 	stretch stretchSpec
+	// machines are those of the experiment's that it runs on; none: on all.
+	machines []text
 }
 
 // rowFlag is a flag of the benchmark and the values it takes, one row each.
@@ -162,6 +165,11 @@ func (d *decoder) experiment(root ast.Node) *Experiment {
 	x.variants = d.variants(&f)
 	x.environments = d.environments(&f)
 	x.benchmarks = d.benchmarks(&f)
+	for i := range x.benchmarks {
+		for _, m := range x.benchmarks[i].machines {
+			d.named(m, "machine", x.machineNames())
+		}
+	}
 	x.quick = d.quick(&f, x.benchmarks)
 	x.baseline = d.baseline(&f, x.variants)
 	x.published = d.published(&f, x)
@@ -281,12 +289,18 @@ func (d *decoder) variant(n ast.Node) variant {
 	f := d.fields(n, "a variant", "name", "kernel", "machine", "features", "tunables", "placement")
 	v := variant{name: d.required(&f, "name"), kernel: d.optional(&f, "kernel"), machine: d.optional(&f, "machine"),
 		placement: d.optional(&f, "placement"), features: d.texts(&f, "features")}
+	v.tunables = d.tunables(&f)
+	return v
+}
+
+func (d *decoder) tunables(f *fields) []tunable {
+	var tunables []tunable
 	if n := f.get("tunables"); n != nil {
 		for _, e := range d.mapping(n, "tunables") {
-			v.tunables = append(v.tunables, d.tunable(e))
+			tunables = append(tunables, d.tunable(e))
 		}
 	}
-	return v
+	return tunables
 }
 
 func (d *decoder) tunable(e entry) tunable {
@@ -316,8 +330,8 @@ func (d *decoder) environments(f *fields) []environment {
 }
 
 func (d *decoder) environment(n ast.Node) environment {
-	f := d.fields(n, "an environment", "name", "cgroup", "cgroups", "background")
-	e := environment{name: d.required(&f, "name"), cgroup: d.optional(&f, "cgroup")}
+	f := d.fields(n, "an environment", "name", "cgroup", "cgroups", "background", "tunables")
+	e := environment{name: d.required(&f, "name"), cgroup: d.optional(&f, "cgroup"), tunables: d.tunables(&f)}
 	if n := f.get("cgroups"); n != nil {
 		for _, group := range d.mapping(n, "cgroups") {
 			e.declared = append(e.declared, group.key.value)
@@ -384,8 +398,8 @@ func (d *decoder) benchmarks(f *fields) []benchmark {
 }
 
 func (d *decoder) benchmark(n ast.Node) benchmark {
-	f := d.fields(n, "a benchmark", "name", "run", "rows", "stretch")
-	b := benchmark{name: d.required(&f, "name"), run: d.required(&f, "run")}
+	f := d.fields(n, "a benchmark", "name", "run", "rows", "stretch", "machine")
+	b := benchmark{name: d.required(&f, "name"), run: d.required(&f, "run"), machines: d.texts(&f, "machine")}
 	b.command = d.command(b.run, "run")
 	b.rows = d.rows(&f)
 	b.stretch = d.stretch(&f)

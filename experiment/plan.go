@@ -29,8 +29,9 @@ type Plan struct {
 	Seed       uint64
 	experiment *Experiment
 	supposed   []Tunable
-	origins    []origin // of each cell
-	rows       [][]row  // of each benchmark
+	origins    []origin       // of each cell
+	places     map[origin]int // of each cell in Cells
+	rows       [][]row        // of each benchmark
 	repeats    int
 }
 
@@ -44,7 +45,7 @@ func (x *Experiment) Plan(o Options) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{experiment: x, Quick: o.Quick, Seed: x.seed, repeats: x.repeats, supposed: o.Supposed}
+	p := &Plan{experiment: x, Quick: o.Quick, Seed: x.seed, repeats: x.repeats, supposed: o.Supposed, places: map[origin]int{}}
 	if o.Seed != nil {
 		p.Seed = *o.Seed
 	}
@@ -100,12 +101,16 @@ func (x *Experiment) planRows(quick bool) [][]row {
 }
 
 func (p *Plan) count() int {
-	rows := 0
-	for _, r := range p.rows {
-		rows += len(r)
-	}
 	x := p.experiment
-	return rows * len(p.machines()) * len(x.environments) * len(x.variants) * p.repeats
+	rows := 0
+	for b, r := range p.rows {
+		for _, m := range p.machines() {
+			if x.benchmarks[b].runsOn(m) {
+				rows += len(r)
+			}
+		}
+	}
+	return rows * len(x.environments) * len(x.variants) * p.repeats
 }
 
 // machines are the machines that get tables of their own; when only variants
@@ -121,6 +126,9 @@ func (p *Plan) fill() {
 	x := p.experiment
 	for m := range p.machines() {
 		for b := range x.benchmarks {
+			if !x.benchmarks[b].runsOn(p.machines()[m]) {
+				continue
+			}
 			for e := range x.environments {
 				for r := range p.rows[b] {
 					for v := range x.variants {
@@ -139,6 +147,7 @@ func (p *Plan) add(o origin) {
 	group, b, e, v := p.machines()[o.machine].value, &x.benchmarks[o.benchmark], &x.environments[o.environment], &x.variants[o.variant]
 	r := &p.rows[o.benchmark][o.row]
 	machine := orElse(v.machine, text{value: group}).value
+	p.places[o] = len(p.origins)
 	p.origins = append(p.origins, o)
 	p.Cells = append(p.Cells, Cell{
 		Key:     cellKey(machineLabel(group), b.name.value, e.name.value, r.label, v.name.value, strconv.Itoa(o.repeat)),
@@ -151,7 +160,7 @@ func (p *Plan) add(o origin) {
 		Costs:      x.path(x.costs.value),
 		Supposed:   p.supposed,
 		Features:   values(v.features),
-		Tunables:   sortedTunables(v.tunables),
+		Tunables:   sortedTunables(v.tunables, e.tunables),
 		Command:    append(b.command[:len(b.command):len(b.command)], r.args...),
 		Cgroup:     rootless(e.cgroup.value),
 		Cgroups:    e.cgroupSettings(),
@@ -159,6 +168,11 @@ func (p *Plan) add(o origin) {
 		Stretch:    x.stretchOf(b, p.Quick),
 		Variant:    v.name.value, Benchmark: b.name.value, Environment: e.name.value, Row: r.label, Repeat: o.repeat,
 	})
+}
+
+// runsOn reports whether the benchmark has tables on a machine.
+func (b *benchmark) runsOn(machine text) bool {
+	return len(b.machines) == 0 || slices.ContainsFunc(b.machines, func(m text) bool { return m.value == machine.value })
 }
 
 func orElse(t, otherwise text) text {
@@ -184,10 +198,14 @@ func rootless(cgroup string) string {
 	return cgroup
 }
 
-func sortedTunables(list []tunable) []Tunable {
+// sortedTunables are those of the first list, and of the second what the first
+// does not have.
+func sortedTunables(list, otherwise []tunable) []Tunable {
 	var tunables []Tunable
-	for _, t := range list {
-		tunables = append(tunables, Tunable{t.name.value, t.value.value})
+	for _, t := range slices.Concat(list, otherwise) {
+		if !slices.ContainsFunc(tunables, func(o Tunable) bool { return o.Name == t.name.value }) {
+			tunables = append(tunables, Tunable{t.name.value, t.value.value})
+		}
 	}
 	sort.Slice(tunables, func(i, j int) bool { return tunables[i].Name < tunables[j].Name })
 	return tunables

@@ -24,6 +24,9 @@ func (r *Results) Tables() []stats.Table {
 	var tables []stats.Table
 	for m := range r.Plan.machines() {
 		for b := range x.benchmarks {
+			if !x.benchmarks[b].runsOn(r.Plan.machines()[m]) {
+				continue
+			}
 			for e := range x.environments {
 				tables = append(tables, r.table(m, b, e))
 			}
@@ -67,19 +70,7 @@ func (p *Plan) columns() []int {
 }
 
 // index is the place of a cell in the plan.
-func (p *Plan) index(o origin) int {
-	x := p.experiment
-	perRow := len(x.variants) * p.repeats
-	n := 0
-	for b := range p.rows {
-		perMachine := len(x.environments) * len(p.rows[b]) * perRow
-		n += o.machine * perMachine
-		if b < o.benchmark {
-			n += perMachine
-		}
-	}
-	return n + (o.environment*len(p.rows[o.benchmark])+o.row)*perRow + o.variant*p.repeats + o.repeat - 1
-}
+func (p *Plan) index(o origin) int { return p.places[o] }
 
 func (b *tableBuilder) cellIndex(row, variant, repeat int) int {
 	return b.results.Plan.index(origin{b.machine, b.benchmark, b.environment, row, variant, repeat})

@@ -40,7 +40,7 @@ func (Simulator) Run(ctx context.Context, c *Cell) (*Outcome, error) {
 		o.Notes = append(o.Notes, fmt.Sprintf("supposed that %s costs %d", s.Name, s.Value))
 	}
 	if len(o.Samples) > 0 {
-		o.Samples = append(o.Samples, cpuStats(c.Row, s.Groups())...)
+		o.Samples = append(o.Samples, cpuStats(c, s.Groups())...)
 	}
 	return o, nil
 }
@@ -198,7 +198,7 @@ func schedConfig(c *Cell, mach *machine.Machine) (sched.Config, error) {
 // that make repeats differ.
 func scenarioOf(c *Cell, mach *machine.Machine) (workload.Benchmark, *workload.Scenario, error) {
 	shape := workload.Shape{CPUs: mach.NumCPUs(), Nodes: len(mach.Nodes)}
-	benchmark, err := workload.Parse(c.Command)
+	benchmark, err := benchmarkOf(c)
 	if err != nil {
 		return nil, nil, &FieldError{"run", err}
 	}
@@ -219,6 +219,13 @@ func scenarioOf(c *Cell, mach *machine.Machine) (workload.Benchmark, *workload.S
 	}
 	workload.AddNoiseOn(scenario, c.Seed, mach.Online().CPUs())
 	return benchmark, scenario, nil
+}
+
+func benchmarkOf(c *Cell) (workload.Benchmark, error) {
+	if c.Workload != nil {
+		return c.Workload, nil
+	}
+	return workload.Parse(c.Command)
 }
 
 // pin lets the tasks run on the given CPUs only, as taskset does; none: on all.

@@ -20,17 +20,17 @@ type balanceFloors struct{ moved, none, verdicts, same, due float64 }
 
 // committedBalance is for the beginnings of captures in testdata.
 var committedBalance = map[string]balanceFloors{
-	"5.10": {moved: 96.1, none: 99.8, verdicts: 99.4, same: 79.5, due: 95},
-	"6.1":  {moved: 94.1, none: 99.7, verdicts: 98.3, same: 73.5, due: 95.5},
-	"6.12": {moved: 88.5, none: 99.4, verdicts: 97.1, same: 63, due: 92.5},
-	"7.2":  {moved: 95.1, none: 99.6, verdicts: 91.8, same: 65, due: 94},
+	"5.10": {moved: 95.4, none: 99.7, verdicts: 99.4, same: 78.4, due: 95.3},
+	"6.1":  {moved: 96.7, none: 99.8, verdicts: 99.7, same: 80.2, due: 95.7},
+	"6.12": {moved: 90.6, none: 99.5, verdicts: 99.5, same: 66.8, due: 92.9},
+	"7.2":  {moved: 93.6, none: 99.7, verdicts: 95.1, same: 66, due: 94.3},
 }
 
 var sharedBalance = map[string]balanceFloors{
-	"5.10": {moved: 94.8, none: 99.6, verdicts: 98.8, same: 83.5, due: 95},
-	"6.1":  {moved: 95.7, none: 99.7, verdicts: 99, same: 81.5, due: 93},
-	"6.12": {moved: 90.7, none: 99.6, verdicts: 98.1, same: 73.5, due: 93},
-	"7.2":  {moved: 91.9, none: 99.2, verdicts: 89.8, same: 66, due: 93},
+	"5.10": {moved: 96, none: 99.7, verdicts: 99.5, same: 86.3, due: 95.3},
+	"6.1":  {moved: 96.9, none: 99.7, verdicts: 99.6, same: 84.8, due: 93.4},
+	"6.12": {moved: 93.5, none: 99.7, verdicts: 99.6, same: 77.1, due: 93.2},
+	"7.2":  {moved: 93.4, none: 99.5, verdicts: 94.9, same: 73.7, due: 93.3},
 }
 
 func TestBalancingOfCommittedCaptures(t *testing.T) {

@@ -137,6 +137,9 @@ func Run(ctx context.Context, b *Bundle, opts Options) (*Capture, error) {
 	if look.turns {
 		r.turns.taken, r.turns.tick = true, 1_000_000_000/opts.HZ
 		r.f.TickByHand()
+		if r.falls, err = b.surveyFalls(r.turns.tick); err != nil {
+			return nil, err
+		}
 	}
 	r.result.Probes = look.probes
 	var e trace.Event

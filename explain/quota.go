@@ -1,8 +1,6 @@
 package explain
 
 import (
-	"errors"
-	"io"
 	"sort"
 
 	"github.com/schedlab/schedlab/trace"
@@ -48,24 +46,10 @@ func (b *Bundle) survey() (quotaQueues, error) {
 	if !quotas || b.Simulated {
 		return quotaQueues{}, nil
 	}
-	reader, err := trace.Open(b.Trace)
-	if err != nil {
+	if err := b.eachEvent(s.add); err != nil {
 		return quotaQueues{}, err
 	}
-	defer func() { _ = reader.Close() }() // read only
-	var e trace.Event
-	for {
-		err := reader.Next(&e)
-		if errors.Is(err, io.EOF) {
-			return quotaQueues{groupOf: s.elect(), throttled: s.throttled}, nil
-		}
-		if err != nil {
-			return quotaQueues{}, err
-		}
-		if b.online(e.CPU) {
-			s.add(&e, reader.Names())
-		}
-	}
+	return quotaQueues{groupOf: s.elect(), throttled: s.throttled}, nil
 }
 
 // quotaSurvey follows who is in which group and who runs where.

@@ -18,6 +18,7 @@ type replay struct {
 	masks    map[uint64]machine.CPUMask
 
 	turns    turns
+	falls    falls
 	firstCPU int
 	probes   bool  // the recording has the probes sel and selr
 	lastWoke *task // of a simulation: woken by the event before, and not settled

@@ -76,19 +76,25 @@ func (r *replay) endTurnEvent(cpu int, c *cpuState, e *trace.Event) {
 	}
 }
 
-// changeTurn estimates when the turn before ended and this one began: at the
-// newest event, or at the first and the last tick since then.
+// change estimates when the turn before ended and the one of an event at now
+// began: at the newest event, or at the first and the last tick since then.
+func (t *turns) change(now int64) (ended, began int64) {
+	if first := t.tickAfter(t.last); first <= now {
+		return first, t.tickAfter(now) - t.tick
+	}
+	return t.last, t.last
+}
+
+// changeTurn ends one CPU's turn and begins another's.
 func (r *replay) changeTurn(cpu int, c *cpuState, now int64) {
 	t := &r.turns
 	if t.anything {
-		end := t.last
-		t.resumed = t.last
-		if first := t.tickAfter(t.last); first <= now {
-			end, t.resumed = first, t.tickAfter(now)-t.tick
-		}
+		var end int64
+		end, t.resumed = t.change(now)
 		left := &r.cpus[t.cpu]
 		left.turn.paused = end
 		left.ask.lostTurn = true
+		r.leaveQueue(t.cpu, left, end)
 		r.holdBack(left, cpu)
 		if k := left.starting; k != nil && !r.passesOver(cpu, k.CPU()) {
 			left.starting = nil

@@ -116,7 +116,7 @@ func (p promise) check(t *testing.T, path string) {
 }
 
 // roundTrip writes m and loads it again.
-func roundTrip(t *testing.T, m *Machine) *Machine {
+func roundTrip(t testing.TB, m *Machine) *Machine {
 	t.Helper()
 	var text bytes.Buffer
 	if err := m.WriteYAML(&text); err != nil {

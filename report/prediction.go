@@ -15,15 +15,21 @@ const largestMisses = 10
 
 // Prediction writes how well the tables predict what was published beside them:
 // the baseline, the score of every column beside a predictor that knows one
-// sign per column, and the largest misses.
+// sign per column, and the largest misses. A document without significance tests
+// has its changes listed instead.
 func Prediction(w io.Writer, tables []stats.Table) error {
 	cells := stats.PredictedCells(tables)
-	if len(cells) == 0 {
+	steps := stats.UntestedSteps(tables)
+	if len(cells) == 0 && len(steps) == 0 {
 		return nil
 	}
 	out := &textWriter{w: bufio.NewWriter(w)}
 	out.line("")
 	out.line("How well is the published predicted?")
+	if len(cells) == 0 {
+		out.steps(steps)
+		return out.w.Flush()
+	}
 	out.baselineFits(stats.BaselineFits(tables))
 	out.scores(stats.ScorePredictions(cells))
 	out.misses(cells)

@@ -252,7 +252,7 @@ func TestLongFilesAreReadInTime(t *testing.T) {
 				_ = f.At(r.Pos)
 			}
 		}
-		if took := time.Since(begin); took > 5*time.Second {
+		if took := time.Since(begin); took > time.Minute {
 			t.Errorf("%s: %v for %d bytes (%v)", name, took, len(text), err)
 		}
 	}

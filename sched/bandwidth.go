@@ -142,8 +142,9 @@ type bandwidthPool struct {
 
 	periodTimer, slackTimer Timer
 
-	stats BandwidthStats
-	books bandwidthBooks
+	stats   BandwidthStats
+	books   bandwidthBooks
+	account bandwidthAccount
 }
 
 // bandwidthBooks balance: what was filled in is in the pool, was taken, or was
@@ -337,3 +338,6 @@ func (s *Scheduler) limitQueues(rq *runqueue) {
 		}
 	}
 }
+
+// HasBurst reports whether the kernel has cpu.max.burst.
+func (p *Profile) HasBurst() bool { return p.Bandwidth.burst }

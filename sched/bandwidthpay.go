@@ -62,6 +62,7 @@ func (s *Scheduler) expireSlice(q *cfsRQ) {
 	case s.now < b.expires || b.remaining < 0:
 	case s.bandwidth.expiry.older(b, p):
 		p.books.lost += b.remaining
+		p.account.Expired += b.remaining
 		b.remaining = 0
 	default:
 		b.expires += s.tickNS()
@@ -121,6 +122,7 @@ func (s *Scheduler) giveBack(q *cfsRQ) {
 	b.remaining -= surplus
 	if s.bandwidth.expiry != nil && !s.bandwidth.expiry.current(b, p) {
 		p.books.lost += surplus
+		p.account.Expired += surplus
 		return
 	}
 	p.runtime += surplus

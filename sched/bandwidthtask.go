@@ -20,6 +20,7 @@ func (s *Scheduler) throttleTasks(q *cfsRQ) {
 	if s.observer != nil {
 		s.observer.Throttled(q.tg, int(q.rq.cpu))
 	}
+	s.accountThrottle(q)
 	b := q.bandwidth
 	q.tg.pool.enlist(q, false)
 	b.throttled, b.clockRuns = true, false

@@ -47,6 +47,7 @@ func (s *Scheduler) throttle(q *cfsRQ) bool {
 	}
 	b, p := q.bandwidth, q.tg.pool
 	s.work.PoolLocks++
+	s.accountThrottle(q)
 	p.enlist(q, s.bandwidth.newestFirst)
 	s.startPeriod(p, int(q.rq.cpu)) // or nobody would end its wait
 	b.throttled = true

@@ -87,6 +87,7 @@ func (s *Scheduler) endPeriod(p *bandwidthPool, cpu int, overrun int64) (stop bo
 		return true
 	}
 	p.stats.Periods += overrun
+	p.accountPeriod()
 	if s.bandwidth.refillsFirst {
 		s.refill(p)
 	}

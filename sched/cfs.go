@@ -169,7 +169,11 @@ func (s *Scheduler) accountEnqueue(cfs *cfsRQ, se *Entity) {
 // vruntime becomes relative to the queue it leaves.
 func (s *Scheduler) dequeueEntity(cfs *cfsRQ, se *Entity, flags enqueueFlag) {
 	s.updateCurr(cfs)
-	s.updateLoadAvg(cfs, se, updateGroupLoad)
+	how := updateGroupLoad
+	if se.isTask() && se.task.moving && s.profile.DetachesInDequeue {
+		how |= detachLeaving
+	}
+	s.updateLoadAvg(cfs, se, how)
 	snapshotRunnable(se)
 	if s.profile.RunnableLoad {
 		s.subRunnableLoad(cfs, se)

@@ -308,8 +308,8 @@ func (rq *runqueue) postpone(t *Task, fromFront bool) {
 // detachTask takes a waiting task off the source; its load goes along.
 func (s *Scheduler) detachTask(env *balanceEnv, t *Task) {
 	s.work.TasksMoved++
-	s.deactivateTask(env.src, t, 0)
 	t.moving = true
+	s.deactivateTask(env.src, t, 0)
 	s.setTaskCPU(t, int(env.dst.cpu))
 	t.moving = false
 }

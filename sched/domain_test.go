@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/cockroachdb/datadriven"
 
@@ -491,14 +490,11 @@ func TestDomainsOf4096CPUs(t *testing.T) {
 	m := machineSpec{nodes: 64, llcs: 2, cores: 16, threads: 2, distance: meshDistances(8)}.build()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	start := time.Now()
 	s := newDomainScheduler(t, m, "v6.1")
-	took := time.Since(start)
 	runtime.ReadMemStats(&after)
 	allocated := after.TotalAlloc - before.TotalAlloc
-	t.Logf("%v, %d MB", took, allocated>>20)
-	if took > 2*time.Second || allocated > 1<<30 {
-		t.Errorf("building took %v and %d MB, want at most 2 s and 1 GB", took, allocated>>20)
+	if allocated > 1<<30 {
+		t.Errorf("building took %d MB, want at most 1 GB", allocated>>20)
 	}
 	if top := topDomain(s, 4095); top.SpanWeight != 4096 {
 		t.Errorf("the top domain spans %d CPUs", top.SpanWeight)

@@ -79,3 +79,26 @@ func TestACPUThatIsSwitchingKeepsNoClock(t *testing.T) {
 	f.Switch(0, a, b, LeavesBlocked)
 	check(t, f)
 }
+
+// v6.12 measures the millisecond between two publications by the present time,
+// v7.2 by the runqueue's clock. A switch that is charged at the wakeup 5 ms before it
+// is no sooner than that wakeup for v7.2, and late enough for v6.12.
+func TestClockOfPublications(t *testing.T) {
+	for kernel, want := range map[string]int64{"v6.12": 2000, "v7.2": 1000} {
+		f := newFollowed(t, kernel)
+		s := f.Scheduler()
+		q := s.NewGroup(s.root, "/g").queues[0]
+		publish := func(load int64) {
+			q.avg.loadAvg = load
+			s.publishLoad(q)
+		}
+		f.Advance(second)
+		publish(1000)
+		s.present = second + 5_000_000 // as Switch does it
+		publish(2000)
+		s.present = 0
+		if got := q.tg.loadAvg; got != want {
+			t.Errorf("%s: the group has %d, want %d", kernel, got, want)
+		}
+	}
+}

@@ -93,8 +93,8 @@ func (f *Follower) Leave(t *Task, cpu int) {
 	if src.curr == t {
 		f.changeCurrent(src, nil)
 	}
-	f.dequeue(src, t, 0)
 	t.moving = true
+	f.dequeue(src, t, 0)
 	f.s.setTaskCPU(t, cpu)
 	t.moving = false
 }

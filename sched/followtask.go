@@ -19,9 +19,9 @@ const (
 // task. how says in which state prev leaves.
 func (f *Follower) Switch(cpu int, prev, next *Task, how Leaving) {
 	now := f.s.now
-	f.s.now = f.switchClock(cpu)
+	f.s.now, f.s.present = f.switchClock(cpu), now
 	f.switchTo(cpu, prev, next, how)
-	f.s.now = now
+	f.s.now, f.s.present = now, 0
 }
 
 func (f *Follower) switchTo(cpu int, prev, next *Task, how Leaving) {
@@ -371,17 +371,19 @@ func (f *Follower) moveSince(t *Task, cpu int, left int64) {
 		f.setCPU(t, cpu)
 		return
 	}
+	s.present = s.now
 	f.At(left, func() {
 		src := &s.rqs[t.cpu]
 		if src.curr == t {
 			f.changeCurrent(src, nil)
 		}
 		f.readClock(int(src.cpu))
-		f.dequeue(src, t, 0)
 		t.moving = true
+		f.dequeue(src, t, 0)
 		s.setTaskCPU(t, cpu)
 		t.moving = false
 	})
+	s.present = 0
 	f.enqueue(&s.rqs[cpu], t, 0)
 	f.noteQueued(t)
 }

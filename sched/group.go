@@ -141,7 +141,11 @@ func (s *Scheduler) publishLoad(cfs *cfsRQ) {
 	if cfs.se == nil {
 		return
 	}
-	if s.profile.SlowPublishing && s.now-cfs.publishedAt < publishPeriod {
+	now := s.now
+	if s.profile.PublishesByPresent {
+		now = max(now, s.present)
+	}
+	if s.profile.SlowPublishing && now-cfs.publishedAt < publishPeriod {
 		return
 	}
 	if s.profile.WindowShares {
@@ -155,7 +159,7 @@ func (s *Scheduler) publishLoad(cfs *cfsRQ) {
 	if delta > noise || -delta > noise {
 		cfs.tg.loadAvg += delta
 		cfs.tgContrib = cfs.avg.loadAvg
-		cfs.publishedAt = s.now
+		cfs.publishedAt = now
 	}
 }
 

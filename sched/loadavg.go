@@ -9,6 +9,7 @@ type loadUpdate uint8
 const (
 	updateGroupLoad loadUpdate = 1 << iota // publish the queue's load to its group
 	attachDetached                         // attach an entity that arrives from another queue
+	detachLeaving                          // detach an entity that moves to another CPU
 	skipAging                              // leave the entity's own averages alone
 )
 
@@ -92,10 +93,14 @@ func (s *Scheduler) updateLoadAvg(cfs *cfsRQ, se *Entity, how loadUpdate) {
 	if s.propagateGroup(cfs, se) {
 		changed = true
 	}
-	if se.avg.last == neverUpdated && how&attachDetached != 0 {
+	switch {
+	case se.avg.last == neverUpdated && how&attachDetached != 0:
 		s.attachEntity(cfs, se)
 		s.publishLoad(cfs)
-	} else if changed && how&updateGroupLoad != 0 {
+	case how&detachLeaving != 0:
+		s.detachEntity(cfs, se)
+		s.publishLoad(cfs)
+	case changed && how&updateGroupLoad != 0:
 		s.publishLoad(cfs)
 	}
 }

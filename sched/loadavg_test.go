@@ -254,3 +254,28 @@ func TestAWakeeThatLeavesAnIdleCPUDecays(t *testing.T) {
 		}
 	}
 }
+
+// Group /g has two tasks of load 1024 on CPU 0 and one on CPU 1; one of the two
+// moves to CPU 2. Leaving takes it off the load of /g on CPU 0 before its entity
+// there is weighed: 1024·1024/(1024+1024) = 512. Up to v6.0 the load left
+// afterwards: 1024·2048/(2048+1024) = 682, until the next update.
+func TestAMovedTaskLeavesBeforeItsGroupIsWeighed(t *testing.T) {
+	for kernel, want := range map[string]int64{"v5.10": 682, "v5.17": 682, "v6.1": 512, "v6.12": 512, "v7.2": 512} {
+		l := newBalanceLab(t, kernel, realMachine())
+		group := l.NewGroup(l.root, "/g")
+		var tasks [3]*Task
+		for i, cpu := range [...]int{0, 0, 1} {
+			tasks[i] = l.NewTask(TaskSpec{ID: int32(i + 1), CPU: cpu, Group: group})
+			tasks[i].se.avg = Avg{last: neverUpdated, loadAvg: 1024}
+			l.activateTask(&l.rqs[cpu], tasks[i], 0)
+			l.setNow(l.now + 2_000_000)
+			l.updateLoadAvg(group.queues[cpu], &tasks[i].se, updateGroupLoad)
+		}
+		wantNear(t, kernel+" load of the group", group.loadAvg, 3072, 2)
+		l.moveQueued(&l.rqs[0], tasks[0], 2)
+		wantNear(t, kernel+" weight on CPU 0", seWeight(group.entities[0]), want, 3)
+		wantNear(t, kernel+" load of the group's queue on CPU 0", group.queues[0].avg.loadAvg, 1024, 2)
+		wantNear(t, kernel+" load of the group's queue on CPU 2", group.queues[2].avg.loadAvg, 1024, 2)
+		checkInvariants(t, l.Scheduler)
+	}
+}

@@ -59,9 +59,16 @@ type Profile struct {
 	// SlowPublishing: a queue tells its group about its load at most once a
 	// millisecond (v6.7).
 	SlowPublishing bool
+	// PublishesByPresent: that millisecond is measured by the present time, not by
+	// the clock that the runqueue has read (v6.7; v7.2 goes by the runqueue's again).
+	PublishesByPresent bool // group.go
 	// DecaysIdleLag: a task that is woken away from an idle CPU loses what its
 	// load should have decayed since that CPU's queue was last updated (v6.0).
 	DecaysIdleLag bool // loadavg.go
+	// DetachesInDequeue: a task that is moved takes its load along when it leaves
+	// its queue, before the group hears of the queue's load and the groups above
+	// get new weights; before, afterwards (v6.1).
+	DetachesInDequeue bool // loadavg.go
 	// PreferredLLC: processes have a preferred last-level cache (llcpref.go).
 	PreferredLLC bool
 }
@@ -221,7 +228,7 @@ var v61 = Profile{
 	Tunables: tunables517,
 	UtilEst:  utilEst510,
 	Topology: topology61, Wake: wake61, SlowPath: slowPath61, Balance: balance61, Bandwidth: bandwidth517,
-	GroupIdle: true, DecaysIdleLag: true,
+	GroupIdle: true, DecaysIdleLag: true, DetachesInDequeue: true,
 }
 
 // timeOf517 are the bits behind the time rules that the profiles below borrow.
@@ -249,7 +256,7 @@ var v612 = Profile{
 	Tunables: tunables612,
 	Topology: topology612, Wake: wake612, SlowPath: slowPath61, Balance: balance612, Bandwidth: bandwidth612,
 	GroupIdle: true, UtilEst: utilEst612, PlainForkUtil: true, SlowPublishing: true, DecaysIdleLag: true,
-	KeepsEmptyWeight: true,
+	KeepsEmptyWeight: true, DetachesInDequeue: true, PublishesByPresent: true,
 }
 
 // inert72: PLACE_LAG has an effect, on migrations. HRTICK would end slices on
@@ -268,7 +275,7 @@ var v72 = Profile{
 	Tunables: tunables612,
 	Topology: topology72, Wake: wake72, SlowPath: slowPath72, Balance: balance72, Bandwidth: bandwidth612,
 	GroupIdle: true, UtilEst: utilEst72, PlainForkUtil: true, SlowPublishing: true, DecaysIdleLag: true,
-	KeepsEmptyWeight: true, PreferredLLC: true, ThrottlesTasks: true,
+	KeepsEmptyWeight: true, DetachesInDequeue: true, PreferredLLC: true, ThrottlesTasks: true,
 }
 
 // IsInert reports whether the feature of that debugfs name exists on the kernel

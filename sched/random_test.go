@@ -368,8 +368,9 @@ func (c *chaos) checkAverages(t *rapid.T, q *cfsRQ) {
 }
 
 // averageSlack: each average is rounded on its own, and what one unit of a load
-// sum counts at nice -20 is nearly 2.
-func averageSlack(n, want int64) int64 { return 24 + 4*n + want/50 }
+// sum counts at nice -20 is nearly 2. Whoever leaves may leave that much behind,
+// which decays, but a task can come and go many times in a period.
+func averageSlack(n, want int64) int64 { return 48 + 4*n + want/50 }
 
 // upTo returns an entity's averages as they are at its queue's last update.
 func (c *chaos) upTo(q *cfsRQ, se *Entity) Avg {

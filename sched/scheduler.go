@@ -53,6 +53,7 @@ type Scheduler struct {
 	custom        PlacementRule
 	dice          func() uint32
 	observer      Observer // nil: nobody looks
+	present       int64    // ns, newer than now while a recording's act is followed by an older clock
 	keepsLag      bool     // virtual times are EEVDF's: see lag.go
 
 	now        int64 // ns

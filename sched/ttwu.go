@@ -319,9 +319,11 @@ func (s *Scheduler) setTaskCPU(t *Task, cpu int) {
 		s.observer.Moves(t, cpu)
 	}
 	se := &t.se
-	if t.moving {
+	switch {
+	case t.moving && s.profile.DetachesInDequeue && !t.other:
+	case t.moving:
 		s.detachForMove(se)
-	} else {
+	default:
 		se.vruntime -= se.cfs.minVruntime
 		s.removeEntityLoad(se)
 		s.decayIdleLag(se)
@@ -378,8 +380,8 @@ func (s *Scheduler) MigrateQueued(now int64, t *Task, to int) {
 
 // moveQueued moves a queued task that is not running to another CPU.
 func (s *Scheduler) moveQueued(rq *runqueue, t *Task, to int) {
-	s.deactivateTask(rq, t, 0)
 	t.moving = true
+	s.deactivateTask(rq, t, 0)
 	s.setTaskCPU(t, to)
 	t.moving = false
 	dst := &s.rqs[to]

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/schedlab/schedlab/sched"
+	"github.com/schedlab/schedlab/workload"
 )
 
 // GroupLimit is cpu.max and cpu.max.burst of one cgroup.
@@ -27,6 +28,16 @@ func (m *Sim) buildLimits(limits []GroupLimit) error {
 		}
 	}
 	return nil
+}
+
+// scenarioLimits are the limits that come with the workload; those of the
+// configuration, set later, replace them.
+func scenarioLimits(sc *workload.Scenario) []GroupLimit {
+	var limits []GroupLimit
+	for _, l := range sc.Limits {
+		limits = append(limits, GroupLimit{Path: l.Path, Limit: sched.Limit{Quota: l.Quota, Period: l.Period}})
+	}
+	return limits
 }
 
 // LimitError says which group's limit cannot be.

@@ -8,7 +8,7 @@ func (m *Sim) begin(c *cpu, t *task) int64 {
 	for {
 		in := &t.prog[t.pc]
 		switch in.Op {
-		case workload.OpWrite, workload.OpRead, workload.OpReceive, workload.OpPoll:
+		case workload.OpWrite, workload.OpRead, workload.OpReadSome, workload.OpPoll:
 			return m.beginTransfer(c, t, in)
 		case workload.OpLoop:
 			t.loops[in.Slot]++
@@ -107,7 +107,7 @@ func (m *Sim) channelCost(st *channelState, in *workload.Instr, t *task) int64 {
 	switch in.Op {
 	case workload.OpWrite:
 		base = st.writeCost
-	case workload.OpRead, workload.OpReceive, workload.OpTryRead:
+	case workload.OpRead, workload.OpReadSome, workload.OpTryRead:
 		base = st.readCost
 		if !t.resumed && !st.ch.Readable() {
 			return m.costs.Syscall + base/2
@@ -147,7 +147,7 @@ func (m *Sim) exitCost(t *task) int64 {
 func (m *Sim) complete(c *cpu, t *task) (blocks bool) {
 	in := c.instr
 	switch in.Op {
-	case workload.OpWrite, workload.OpRead, workload.OpReceive, workload.OpPoll:
+	case workload.OpWrite, workload.OpRead, workload.OpReadSome, workload.OpPoll:
 		return m.completeTransfer(c, t, in)
 	case workload.OpSleep:
 		m.armTimer(c, t, in.N)
@@ -184,7 +184,7 @@ func (m *Sim) completeTransfer(c *cpu, t *task, in *workload.Instr) (blocks bool
 	switch in.Op {
 	case workload.OpWrite:
 		st.ch.Write(t.id, int32(t.left), t.resumed, out)
-	case workload.OpRead, workload.OpReceive:
+	case workload.OpRead, workload.OpReadSome:
 		st.ch.Read(t.id, int32(t.left), t.resumed, out)
 	default:
 		st.ch.Poll(t.id, t.resumed, out)

@@ -16,6 +16,7 @@ type Group struct {
 	// Usage, in ns, and Bandwidth are cpu.stat as it is now.
 	Usage     int64
 	Bandwidth sched.BandwidthStats
+	Account   sched.BandwidthAccount
 }
 
 // Groups lists the control groups of the run, the root left out, by path.
@@ -24,7 +25,7 @@ func (m *Sim) Groups() []Group {
 	for _, g := range m.groupList {
 		all = append(all, Group{
 			Path: g.Name(), Weight: m.weightOf(g.Name()), Idle: g.Idle(), Limit: g.Limit(),
-			Usage: m.usage(g), Bandwidth: g.BandwidthStats(),
+			Usage: m.usage(g), Bandwidth: g.BandwidthStats(), Account: g.Account(),
 		})
 	}
 	slices.SortFunc(all, func(a, b Group) int { return strings.Compare(a.Path, b.Path) })

@@ -3,6 +3,7 @@ package sim
 import (
 	"github.com/schedlab/schedlab/sched"
 	"github.com/schedlab/schedlab/trace"
+	"github.com/schedlab/schedlab/workload"
 )
 
 // timer wakes a task that sleeps: anywhere between soft and hard, at the
@@ -12,7 +13,8 @@ import (
 type timer struct {
 	soft, hard int64
 	task       *task
-	expiry     *sched.Timer // task is nil
+	expiry     *sched.Timer       // task is nil
+	arrival    *workload.Requests // of a request, exact too; task and expiry are nil
 }
 
 func (m *Sim) armTimer(c *cpu, t *task, sleep int64) { m.armTimerAt(c, t, m.now+c.debt+sleep) }
@@ -96,6 +98,10 @@ func (m *Sim) fireTimers(c *cpu) {
 			m.dueTimers = append(m.dueTimers, tm.expiry)
 			continue
 		}
+		if tm.arrival != nil {
+			m.arrivals = append(m.arrivals, tm.arrival)
+			continue
+		}
 		tm.task.pc++
 		m.sched.InInterrupt(true)
 		context := m.enter(trace.ContextHardIRQ)
@@ -107,6 +113,9 @@ func (m *Sim) fireTimers(c *cpu) {
 	c.timerAt = next
 	if len(m.dueTimers) > 0 {
 		m.expireTimers(c)
+	}
+	if len(m.arrivals) > 0 {
+		m.receiveArrivals(c)
 	}
 }
 

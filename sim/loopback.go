@@ -27,7 +27,7 @@ func (m *Sim) beginLoopback(c *cpu, t *task, st *channelState, in *workload.Inst
 		return m.beginSend(c, t, st, in)
 	case workload.OpPoll:
 		return m.costs.Syscall + m.costs.Poll
-	case workload.OpRead, workload.OpReceive:
+	case workload.OpRead, workload.OpReadSome:
 		st.ch.EnterCall(false)
 	}
 	return m.beginReceive(c, t, st, in)

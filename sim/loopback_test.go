@@ -60,7 +60,7 @@ func TestDroppedDatagramsAreCounted(t *testing.T) {
 		Channels: []workload.ChannelSpec{{Kind: workload.UDPSocket}},
 		Programs: []workload.Program{
 			mustParse(t, "again:\nwrite c0 64\nloop again 1000\nexit"),
-			mustParse(t, "sleep 50ms\nagain:\nreceive c0 64\nloop again 278\nexit"),
+			mustParse(t, "sleep 50ms\nagain:\nreadsome c0 64\nloop again 278\nexit"),
 		},
 		Tasks: []workload.TaskSpec{task(0, 0), task(1, 1)},
 	}

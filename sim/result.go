@@ -113,9 +113,11 @@ func (m *Sim) finish() *Result {
 	r.Stretch = m.stretch.finish(r.Sched)
 	o := &r.Observation // has the activations already
 	o.Marks, o.EndTime, o.Messages, o.Recorders = m.marks, m.now, r.Messages, m.recorders
+	o.CPUTime, o.IdleTime = m.now*int64(m.online), r.IdleNS
 	if r.Stretch != nil {
 		r.Observation.Skipped = r.Stretch.Skipped
 	}
+	r.Observation.Requests = m.finishRequests()
 	for i := range m.tasks {
 		if t := &m.tasks[i]; !t.background {
 			r.Observation.Work = append(r.Observation.Work, m.sched.RunTime(m.now, t.sched))

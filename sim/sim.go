@@ -97,7 +97,11 @@ type Sim struct {
 	periodic   periodic
 	out        workload.Outcome
 
-	dueTimers []*sched.Timer // scratch: see fireTimers
+	dueTimers []*sched.Timer       // scratch: see fireTimers
+	arrivals  []*workload.Requests // likewise
+	requests  []workload.Requests
+	// interrupted are the CPUs that requests interrupt: the online ones.
+	interrupted []int
 
 	queueFree  []int64 // when each run-queue lock is free again
 	marks      []int64
@@ -167,11 +171,13 @@ func New(cfg Config) (*Sim, error) {
 	if err := m.buildGroups(cfg.Cgroups); err != nil {
 		return nil, err
 	}
-	if err := m.buildLimits(cfg.Limits); err != nil {
+	if err := m.buildLimits(append(scenarioLimits(sc), cfg.Limits...)); err != nil {
 		return nil, err
 	}
 	m.buildChannels(sc, cfg.Rules)
 	m.buildSyncs(sc)
+	m.requests = workload.NewRequests(sc, cfg.Seed)
+	m.interrupted = cfg.Sched.Machine.Online().CPUs()
 	m.buildPeriodic(sc, cfg.Sched.Machine)
 	m.buildTasks(sc, cfg.Seed)
 	m.buildStretch(sc)
@@ -419,6 +425,9 @@ func (m *Sim) start() {
 		m.cpus[i].debt = 0
 	}
 	m.sched.TakeCost()
+	for i := range m.requests {
+		m.armArrival(&m.requests[i])
+	}
 }
 
 // deadlock says who sleeps on what when nothing can happen any more.

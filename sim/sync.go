@@ -45,6 +45,8 @@ func (m *Sim) beginSync(c *cpu, t *task, in *workload.Instr) (cost int64, takesT
 		return m.costs.ClockRead, true
 	case workload.OpStamp, workload.OpSample:
 		return m.costs.ClockRead, true
+	case workload.OpReceive, workload.OpServe, workload.OpAnswer:
+		return m.beginRequest(t, in), true
 	case workload.OpSleepTicks:
 		return m.costs.Syscall, true
 	case workload.OpPostTaken:
@@ -84,6 +86,8 @@ func (m *Sim) completeSync(c *cpu, t *task, in *workload.Instr) (blocks bool) {
 	case workload.OpSleepTicks:
 		m.armTicks(c, t, in.N)
 		return true
+	case workload.OpReceive, workload.OpServe, workload.OpAnswer:
+		return m.completeRequest(t, in)
 	case workload.OpPush:
 		m.syncs.Push(in.Chan, t.id, int32(in.N))
 		m.objects[in.Chan].lastCPU = c.id

@@ -28,6 +28,7 @@ type task struct {
 	opWork  int64 // full-speed ns left of an instruction that was preempted
 	wokenAt int64 // never: not waiting for a CPU after a wakeup
 	stamp   int64 // of OpStamp
+	request workload.Request
 	// spinUntil is when an OpSpinWall ends, 0 when none is under way.
 	spinUntil int64
 	lastCPU   int32 // -1 before it first runs
@@ -51,7 +52,7 @@ func (t *task) inUserMode() bool {
 // runsOwnCode reports whether the task's instruction is none of the kernel's.
 func (t *task) runsOwnCode() bool {
 	switch t.prog[t.pc].Op {
-	case workload.OpRun, workload.OpRunRandom, workload.OpSpinWall, workload.OpRunWall, workload.OpTouch, workload.OpCharge, workload.OpLookup:
+	case workload.OpRun, workload.OpRunRandom, workload.OpSpinWall, workload.OpRunWall, workload.OpTouch, workload.OpCharge, workload.OpLookup, workload.OpServe:
 		return true
 	}
 	return false

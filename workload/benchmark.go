@@ -25,6 +25,9 @@ type Observation struct {
 	// Work is the CPU time in ns of each task that is not in the background,
 	// in the order of their TaskIDs; nil when it was not recorded.
 	Work []int64
+	// CPUTime is the time in ns of all CPUs of the run together, IdleTime what
+	// of it no task ran.
+	CPUTime, IdleTime int64
 	// Skipped is the time in ns that the units of work which a [Stretch] left
 	// out would have taken; it is not part of EndTime.
 	Skipped int64
@@ -40,6 +43,8 @@ type Observation struct {
 	// OutOfTasks is 1 + the pool that had no task left, which ends a run; 0
 	// when none was.
 	OutOfTasks int
+	// Requests is what became of the requests of each of the scenario's sources.
+	Requests []*RequestCounts
 }
 
 // Metric is one figure of a report, in the form of a results row.
@@ -184,6 +189,17 @@ var registry = []registration{
 		name:    "while1",
 		summary: "endless loops that never sleep, for a given time",
 		create:  func() parsable { return newWhile1() },
+	},
+	{
+		name:    "perf sched cpu-matrix",
+		aliases: []string{"cpu-matrix"},
+		summary: "matrix multiplications that never sleep (reconstruction of a patch of 2011)",
+		create:  func() parsable { return newCPUMatrix() },
+	},
+	{
+		name:    "service",
+		summary: "worker threads that answer requests of outside clients, for latencies under a limit",
+		create:  func() parsable { return newService() },
 	},
 }
 

@@ -20,14 +20,14 @@ func (s *Scenario) SetCgroup(path string) {
 // and recorders are numbered after those of s.
 func (s *Scenario) AddBackground(other *Scenario) {
 	programs, tasks := int32(len(s.Programs)), int64(len(s.Tasks))
-	channels, syncs := int32(len(s.Channels)), int32(len(s.Syncs))
+	channels, syncs, sources := int32(len(s.Channels)), int32(len(s.Syncs)), int32(len(s.Sources))
 	marks, recorders := int64(s.Marks), int32(s.Recorders)
 	timers, pools := int32(len(s.Timers)), int32(len(s.Pools))
 	sets, groups := int32(len(s.CPUSets)), int32(len(s.Groups))
 	for _, p := range other.endlessPrograms() {
 		for i := range p {
 			switch in := &p[i]; in.Op {
-			case OpWrite, OpRead, OpReceive, OpPoll, OpWatch, OpSelect, OpUnlessWatched, OpTryRead:
+			case OpWrite, OpRead, OpReadSome, OpPoll, OpWatch, OpSelect, OpUnlessWatched, OpTryRead:
 				in.Chan += channels
 			case OpFork:
 				in.N += tasks
@@ -35,6 +35,8 @@ func (s *Scenario) AddBackground(other *Scenario) {
 				in.N += marks
 			case OpSample, OpForget, OpSnapshot, OpTally:
 				in.Chan += recorders
+			case OpReceive, OpAnswer:
+				in.Chan += sources
 			case OpPush:
 				in.Chan += syncs
 				in.N += int64(syncs)
@@ -68,6 +70,8 @@ func (s *Scenario) AddBackground(other *Scenario) {
 		}
 		s.Tasks = append(s.Tasks, t)
 	}
+	s.Sources = append(s.Sources, other.Sources...)
+	s.Limits = append(s.Limits, other.Limits...)
 	s.Channels = append(s.Channels, other.Channels...)
 	s.Marks += other.Marks
 	s.Recorders += other.Recorders

@@ -17,7 +17,7 @@ const (
 type Histogram struct {
 	Count    int64
 	Min, Max int64 // of all samples; 0 without any
-	Sum      int64
+	Sum      int64 // of all samples
 	buckets  [numBuckets]int64
 }
 
@@ -31,6 +31,21 @@ func (h *Histogram) Add(value int64) {
 	h.Count++
 	h.Sum += value
 	h.buckets[bucketOf(value)]++
+}
+
+// Merge adds the samples of another histogram.
+func (h *Histogram) Merge(o *Histogram) {
+	switch {
+	case o.Count == 0:
+		return
+	case h.Count == 0:
+		h.Min = o.Min
+	}
+	h.Min, h.Max, h.Count = min(h.Min, o.Min), max(h.Max, o.Max), h.Count+o.Count
+	h.Sum += o.Sum
+	for i, n := range o.buckets {
+		h.buckets[i] += n
+	}
 }
 
 // bucketOf is the bucket of a value; the last one takes what is beyond.

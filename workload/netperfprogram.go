@@ -150,7 +150,7 @@ func (b *netperf) serverProgram(pair int) Program {
 			Instr{Op: OpLoop, Target: again, N: Forever})
 	}
 	return append(p,
-		Instr{Op: OpReceive, Chan: netThere(pair), N: int64(b.recv)},
+		Instr{Op: OpReadSome, Chan: netThere(pair), N: int64(b.recv)},
 		Instr{Op: OpBranch, Chan: netStop, N: 1, Target: again + 3},
 		Instr{Op: OpTally, Chan: int32(netReceived(pair))},
 		Instr{Op: OpLoop, Target: again, N: Forever})

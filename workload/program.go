@@ -36,10 +36,10 @@ const (
 	// OpRead reads N bytes in total from channel Chan; a short read is
 	// followed by another read call for the rest.
 	OpRead
-	// OpReceive makes one read call of up to N bytes from channel Chan, which
-	// sleeps while there are none. OpWrite, OpRead and OpReceive with [NoCopy] in
+	// OpReadSome makes one read call of up to N bytes from channel Chan, which
+	// sleeps while there are none. OpWrite, OpRead and OpReadSome with [NoCopy] in
 	// Slot copy nothing: sendfile, and MSG_TRUNC.
-	OpReceive
+	OpReadSome
 	// OpPoll sleeps until channel Chan is readable and consumes nothing.
 	OpPoll
 	// OpLoop adds 1 to the task's counter number Slot; while that is below N
@@ -106,6 +106,13 @@ const (
 	// OpPostTaken posts the tasks that were set aside on stack Chan, newest
 	// first, each with the stamp of that one reading of the clock.
 	OpPostTaken
+
+	// OpReceive takes a request of source Chan, sleeping until there is one.
+	OpReceive
+	// OpServe does the work of the task's request.
+	OpServe
+	// OpAnswer ends the task's request, which is of source Chan.
+	OpAnswer
 
 	// OpWatch puts channel Chan into the set that its task watches (N = 1), or
 	// takes it out (N = 0): FD_SET and FD_CLR.
@@ -199,9 +206,10 @@ type Program []Instr
 // Bounds are what the operands of a program may refer to.
 type Bounds struct {
 	Tasks     int        // OpFork: 0 to Tasks-1
-	Channels  int        // OpWrite, OpRead, OpReceive, OpPoll: 0 to Channels-1
+	Channels  int        // OpWrite, OpRead, OpReadSome, OpPoll: 0 to Channels-1
 	Marks     int        // OpMark: 0 to Marks-1
 	Recorders int        // OpSample, OpForget, OpSnapshot: 0 to Recorders-1
+	Sources   int        // OpReceive, OpAnswer: 0 to Sources-1
 	Syncs     []SyncSpec // the operations on synchronisation objects
 	Timers    int        // OpDue, OpSleepUntil, OpLate: 0 to Timers-1
 	Pools     int        // OpForkNext: 0 to Pools-1
@@ -246,7 +254,7 @@ func (p Program) validateInstr(i int, in Instr, b Bounds) error {
 		if in.N < 0 || in.M < in.N {
 			return fmt.Errorf("times [%d, %d] ns must satisfy 0 <= least <= most", in.N, in.M)
 		}
-	case OpWrite, OpRead, OpReceive:
+	case OpWrite, OpRead, OpReadSome:
 		return validateTransfer(in, b)
 	case OpPoll:
 		return within("channel", int64(in.Chan), b.Channels)
@@ -271,7 +279,9 @@ func (p Program) validateInstr(i int, in Instr, b Bounds) error {
 		return within("recorder", int64(in.Chan), b.Recorders)
 	case OpSample, OpForget, OpSnapshot:
 		return within("recorder", int64(in.Chan), b.Recorders)
-	case OpWaitChildren, OpExit, OpStamp:
+	case OpReceive, OpAnswer:
+		return within("source", int64(in.Chan), b.Sources)
+	case OpWaitChildren, OpExit, OpStamp, OpServe:
 	case OpWatch, OpSelect, OpUnlessWatched, OpTryRead:
 		return p.validateWatch(i, in, b)
 	case OpCharge, OpLookup:
@@ -362,7 +372,7 @@ func (in Instr) takesTime() bool {
 		return in.M > 0
 	case OpLoop, OpFork, OpWaitChildren, OpMark, OpForget, OpSnapshot, OpStore, OpBranch, OpPostTaken,
 		OpAdd, OpForkNext, OpAffinity, OpGroup, OpPriority,
-		OpWatch, OpUnlessWatched, OpTally, OpCountTo:
+		OpWatch, OpUnlessWatched, OpTally, OpCountTo, OpServe:
 		return false
 	}
 	return true
@@ -388,7 +398,7 @@ func (op Op) String() string {
 
 var opNames = [...]string{
 	OpRun: "run", OpRunRandom: "run", OpSleep: "sleep", OpSleepRandom: "sleep",
-	OpWrite: "write", OpRead: "read", OpReceive: "receive", OpPoll: "poll", OpLoop: "loop", OpFork: "fork",
+	OpWrite: "write", OpRead: "read", OpReadSome: "readsome", OpPoll: "poll", OpLoop: "loop", OpFork: "fork",
 	OpWaitChildren: "waitchildren", OpMark: "mark", OpExit: "exit",
 	OpSpinWall: "spin", OpSleepTicks: "sleepticks", OpStamp: "stamp", OpSample: "sample", OpForget: "forget", OpSnapshot: "snapshot",
 	OpStore: "store", OpBranch: "branch", OpFutexWait: "futexwait", OpFutexWake: "futexwake",
@@ -401,6 +411,7 @@ var opNames = [...]string{
 	OpAffinity: "affinity", OpGroup: "group", OpPriority: "priority", OpYield: "yield", OpSyscalls: "syscalls", OpTouch: "touch",
 	OpWatch: "watch", OpSelect: "select", OpUnlessWatched: "unlesswatched", OpTryRead: "tryread",
 	OpTally: "tally", OpCountTo: "countto", OpCharge: "charge", OpLookup: "lookup", OpSpinLocked: "spinlocked",
+	OpReceive: "receive", OpServe: "serve", OpAnswer: "answer",
 }
 
 // Random reports whether the program draws random numbers.

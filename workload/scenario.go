@@ -85,6 +85,8 @@ type Scenario struct {
 	Marks int
 	// Recorders is how many histograms the programs fill; see OpSample.
 	Recorders int
+	// Sources are where requests come from; see OpReceive.
+	Sources []Source
 	// Periodic is what OpDue and the operations after it refer to.
 	Periodic
 	// Work, if set, says which loops do the benchmark's work.
@@ -92,6 +94,8 @@ type Scenario struct {
 	// Stretch, if set, is how much of that work is simulated at most. It needs
 	// Work.
 	Stretch *Stretch
+	// Limits are cpu.max of cgroups that the benchmark makes itself.
+	Limits []CgroupLimit
 	// TimeLimit ends the run at that virtual time in ns; 0 means none.
 	TimeLimit int64
 }
@@ -110,7 +114,12 @@ func (s *Scenario) Validate(cpus int) error {
 	if err := s.validateSyncs(); err != nil {
 		return err
 	}
-	bounds := Bounds{Tasks: len(s.Tasks), Channels: len(s.Channels), Marks: s.Marks, Recorders: s.Recorders, Syncs: s.Syncs,
+	for i := range s.Sources {
+		if err := s.Sources[i].validate(); err != nil {
+			return fmt.Errorf("source %d: %w", i, err)
+		}
+	}
+	bounds := Bounds{Tasks: len(s.Tasks), Channels: len(s.Channels), Marks: s.Marks, Recorders: s.Recorders, Syncs: s.Syncs, Sources: len(s.Sources),
 		Timers: len(s.Timers), Pools: len(s.Pools), CPUSets: len(s.CPUSets), Groups: len(s.Groups)}
 	for i, p := range s.Programs {
 		if err := p.Validate(bounds); err != nil {

@@ -15,7 +15,7 @@ import (
 //	sleep 50ms                sleep 0s..100ms likewise
 //	write c2 100              100 bytes to channel 2
 //	read c2 100
-//	receive c2 100            one call of up to 100 bytes; nocopy copies none
+//	readsome c2 100           one call of up to 100 bytes; nocopy copies none
 //	poll c1
 //	loop again 20             counter 0; "loop again 20 slot 1" uses counter 1
 //	loop again forever
@@ -63,6 +63,9 @@ import (
 //	charge pg_plan 1000 10    the price, 10 percent more or less
 //	lookup 40 22000000        40 lines of 22 MB
 //	spinlocked s3 60ns 7      with 7 lines of the one before
+//	receive q0                a request of source 0
+//	serve
+//	answer q0
 
 // String returns the text form of the program; [ParseProgram] reads it back to
 // the same program.
@@ -96,7 +99,7 @@ func (in Instr) String() string {
 		return fmt.Sprintf("%s %s", in.Op, time.Duration(in.N))
 	case OpRunRandom, OpSleepRandom:
 		return fmt.Sprintf("%s %s..%s", in.Op, time.Duration(in.N), time.Duration(in.M))
-	case OpWrite, OpRead, OpReceive:
+	case OpWrite, OpRead, OpReadSome:
 		return in.transferString()
 	case OpPoll:
 		return fmt.Sprintf("%s c%d", in.Op, in.Chan)
@@ -184,7 +187,7 @@ var opUsage = []struct{ name, usage string }{
 	{"sleep", "TIME or LEAST..MOST"},
 	{"write", "cCHANNEL BYTES [nocopy]"},
 	{"read", "cCHANNEL BYTES [nocopy]"},
-	{"receive", "cCHANNEL BYTES [nocopy]"},
+	{"readsome", "cCHANNEL BYTES [nocopy]"},
 	{"poll", "cCHANNEL"},
 	{"loop", "LABEL COUNT|forever [slot NUMBER]"},
 	{"fork", "tTASK"},
@@ -240,6 +243,9 @@ var opUsage = []struct{ name, usage string }{
 	{"charge", "PRICE THOUSANDTHS PERCENT"},
 	{"lookup", "LINES BYTES"},
 	{"spinlocked", "sOBJECT TIME LINES"},
+	{"receive", "qSOURCE"},
+	{"serve", ""},
+	{"answer", "qSOURCE"},
 }
 
 func usageError(op string) error {
@@ -265,8 +271,8 @@ func (pp *programParser) instruction(op string, args []string) (Instr, error) {
 		return parseTransfer(OpWrite, args)
 	case op == "read" && len(args) >= 2:
 		return parseTransfer(OpRead, args)
-	case op == "receive" && len(args) >= 2:
-		return parseTransfer(OpReceive, args)
+	case op == "readsome" && len(args) >= 2:
+		return parseTransfer(OpReadSome, args)
 	case op == "poll" && len(args) == 1:
 		channel, err := parseNumber("c", args[0], math.MaxInt32)
 		return Instr{Op: OpPoll, Chan: int32(channel)}, err

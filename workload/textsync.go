@@ -25,6 +25,8 @@ func (in Instr) syncString() string {
 		return in.tallyString()
 	case OpForget, OpSnapshot:
 		return fmt.Sprintf("%s r%d", in.Op, in.Chan)
+	case OpReceive, OpAnswer:
+		return fmt.Sprintf("%s q%d", in.Op, in.Chan)
 	case OpStore, OpFutexWait, OpFutexWake, OpAdd:
 		return fmt.Sprintf("%s s%d %d", in.Op, in.Chan, in.N)
 	case OpBranch, OpCountTo:
@@ -96,7 +98,9 @@ func (pp *programParser) syncInstruction(name string, args []string) (Instr, err
 	in := Instr{Op: op}
 	var err error
 	switch {
-	case op == OpStamp && len(args) == 0:
+	case (op == OpStamp || op == OpServe) && len(args) == 0:
+	case (op == OpReceive || op == OpAnswer) && len(args) == 1:
+		in.Chan, err = parseIndex("q", args[0])
 	case op == OpSpinWall && len(args) == 1:
 		in.N, err = parseTime(args[0])
 	case op == OpSleepTicks && len(args) == 1:

@@ -1,21 +1,18 @@
 package workload
 
-import (
-	"fmt"
-	"slices"
-)
+import "fmt"
 
 // while1 is a number of endless loops that run for a time
 // (ipc-and-benchmarks.md 6.10).
 type while1 struct {
+	burners
 	tasks  int // 0: one per CPU
-	time   int64
 	nice   int
 	pinned bool
 	groups []int // loops in each of the cgroups g1, g2, ...; nil: all in one
 }
 
-func newWhile1() *while1 { return &while1{time: 10e9} }
+func newWhile1() *while1 { return &while1{burners: burners{time: 10e9}} }
 
 const (
 	// spinChunk is how much work the loop does between two looks of the
@@ -28,20 +25,22 @@ const (
 func (w *while1) Name() string { return "while1" }
 
 func (w *while1) options() []option {
-	return []option{
-		{"n", "", "N", "loops (one per CPU)", toInt(&w.tasks, 1, maxChildren)},
-		{"", "time", "SECONDS", "how long they run (10)", toSeconds(&w.time)},
+	return append([]option{
+		{"n", "", "N", "loops (one per CPU, or those of --tree)", toInt(&w.tasks, 1, maxChildren)},
 		{"", "nice", "K", "nice value of all of them (0)", toInt(&w.nice, -20, 19)},
 		{"", "groups", "N,N,...", "loops in the cgroups g1, g2, ... below the benchmark's: in each, a process forks them, and each ends after its own SECONDS", toInts(&w.groups, 1, maxChildren)},
 		{"", "pin", "", "loop i runs on CPU i only, counting around", toBool(&w.pinned, true)},
-	}
+	}, w.timeOptions()...)
 }
 
 func (w *while1) check() error {
 	if w.groups != nil && (w.tasks != 0 || w.pinned) {
 		return fmt.Errorf("while1: --groups says how many loops there are and lets them run anywhere: leave -n and --pin out")
 	}
-	return nil
+	if w.tree.given() && (w.tasks != 0 || w.groups != nil) {
+		return fmt.Errorf("-n, --groups and --tree each say how many loops there are: leave all but one out")
+	}
+	return w.tree.check()
 }
 
 // Build implements [Benchmark].
@@ -52,15 +51,8 @@ func (w *while1) Build(machine Shape) (*Scenario, error) {
 	if w.groups != nil {
 		return w.buildGroups(), nil
 	}
-	s := &Scenario{
-		Programs:  []Program{{{Op: OpRun, N: spinChunk}, {Op: OpLoop, Target: 0, N: Forever}}},
-		TimeLimit: w.time,
-	}
-	count := w.tasks
-	if count == 0 {
-		count = machine.CPUs
-	}
-	for i := range count {
+	s := &Scenario{Programs: []Program{{{Op: OpRun, N: spinChunk}, {Op: OpLoop, Target: 0, N: Forever}}}}
+	for i := range w.count(machine) {
 		task := TaskSpec{Name: "while1", Process: int32(i), Nice: w.nice, Footprint: spinFootprint, StartCPU: AnyCPU}
 		if w.pinned {
 			task.StartCPU = i % machine.CPUs
@@ -68,7 +60,18 @@ func (w *while1) Build(machine Shape) (*Scenario, error) {
 		}
 		s.Tasks = append(s.Tasks, task)
 	}
+	w.spread(s, machine)
 	return s, nil
+}
+
+func (w *while1) count(machine Shape) int {
+	switch {
+	case w.tree.given():
+		return w.tree.tasks()
+	case w.tasks != 0:
+		return w.tasks
+	}
+	return machine.CPUs
 }
 
 // buildGroups has a process in each group that forks its loops and waits for
@@ -96,16 +99,15 @@ func (w *while1) buildGroups() *Scenario {
 // Report implements [Benchmark]. The real loop prints nothing; how fairly its
 // copies were served is what one wants to know of it.
 func (w *while1) Report(obs *Observation) Report {
+	if w.tree.given() {
+		return w.report(obs)
+	}
 	if len(obs.Work) == 0 {
 		return Report{Failure: "the CPU time of its tasks was not recorded"}
 	}
-	var sum int64
-	for _, ns := range obs.Work {
-		sum += ns
-	}
-	mean := float64(sum) / float64(len(obs.Work)) / 1e9
+	least, mean, most := leastMeanMost(obs.Work)
 	text := fmt.Sprintf("while1: %d loops for %s; CPU seconds each: least %.3f, mean %.3f, most %.3f\n",
-		len(obs.Work), secondsText(obs.EndTime), float64(slices.Min(obs.Work))/1e9, mean, float64(slices.Max(obs.Work))/1e9)
+		len(obs.Work), secondsText(obs.EndTime), least, mean, most)
 	return Report{Text: text, Metrics: []Metric{
 		{Statistic: "Amean", Unit: "seconds of CPU", Better: "higher", Value: mean},
 	}}

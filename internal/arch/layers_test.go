@@ -37,14 +37,18 @@ var layers = map[string]layer{
 		own:     []string{"internal/excerpt", "internal/suggest", "machine", "published", "sched", "sim", "stats", "trace", "workload"},
 		foreign: []string{"github.com/goccy/go-yaml"},
 	},
-	"explain":   {own: []string{"machine", "sched", "trace"}},
+	"explain": {own: []string{"machine", "sched", "trace"}},
+	"quota": {
+		own:     []string{"experiment", "sched", "sim", "trace", "workload"},
+		foreign: []string{"github.com/goccy/go-yaml"},
+	},
 	"calibrate": {own: []string{"experiment", "published", "sim", "stats", "workload"}},
 	"report":    {own: []string{"machine", "sched", "stats"}, foreign: []string{"github.com/parquet-go/parquet-go"}},
 
 	"capture": {own: []string{"bundle"}},
 	"bundle":  {own: []string{"machine", "report", "sched", "sim", "trace"}},
 	"cli": {
-		own:     []string{"bundle", "calibrate", "capture", "experiment", "experiments", "explain", "internal/suggest", "machine", "report", "sched", "sim", "stats", "trace", "workload"},
+		own:     []string{"bundle", "calibrate", "capture", "experiment", "experiments", "explain", "internal/suggest", "machine", "quota", "report", "sched", "sim", "stats", "trace", "workload"},
 		foreign: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},
 	},
 	"cmd/schedlab": {own: []string{"cli"}},
