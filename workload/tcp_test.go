@@ -291,3 +291,23 @@ func checkStream(t rapid.TB, s *tcpStream) {
 		t.Fatal("a sender sleeps and all it sent is read")
 	}
 }
+
+// W9: a stream of 16 KiB whose receiver is faster. Each send is a segment and
+// wakes the receiver; its ACK, since it has read everything, frees the sender's
+// memory and wakes nobody.
+func TestW9StreamWithAFastReceiver(t *testing.T) {
+	c := newConnection(t, "v5.17", false)
+	c.mustSleep(c.read(server, 16384))
+	for i := range 50 {
+		if c.mustMove(c.write(client, 16384), 16384); c.out.Segments != 1 || len(c.wakes) != i+1 {
+			t.Fatalf("send %d: %d segments, %d wakes so far; want 1 and %d", i, c.out.Segments, len(c.wakes), i+1)
+		}
+		if c.mustMove(c.read(server, 16384), 16384); c.out.Acks != 1 {
+			t.Fatalf("recv %d sends %d ACKs, want 1", i, c.out.Acks)
+		}
+		c.mustSleep(c.read(server, 16384))
+	}
+	if queued := c.there.tcp.queued(&c.there.set.rules.Loopback); queued != 0 {
+		t.Errorf("%d bytes of the sender's memory are still in use", queued)
+	}
+}
