@@ -208,6 +208,62 @@ func TestNodeSumsPullToABusyCPU(t *testing.T) {
 	}
 }
 
+// v4.14-llc compares what balance passes remember. Caches of 4 CPUs; numbers of
+// tasks first, then, when both caches are full, loads with pct 125 (112): capacity
+// 4096 on both sides and a wakee of 1024.
+func TestAffineByCaches(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		here, prev cacheSums
+		sync       bool
+		prevCPU    int
+		want       int
+	}{
+		{"same cache: stays for select_idle_sibling", cacheSums{0, 0, 4096}, cacheSums{9, 9999, 4096}, false, 3, 3},
+		{"room at prev and no more tasks there: stays", cacheSums{2, 0, 4096}, cacheSums{2, 9999, 4096}, false, 5, 5},
+		{"one more at prev is as many as here would be: the loads, equal then", cacheSums{2, 0, 4096}, cacheSums{3, 2048, 4096}, false, 5, 0},
+		{"room here and two less: moves, whatever the loads", cacheSums{1, 9999, 4096}, cacheSums{3, 0, 4096}, false, 5, 0},
+		// 100*(1000+1024) = 202400 <= 112*(2832-1024) = 202496
+		{"both full, here a little lighter: moves", cacheSums{4, 1000, 4096}, cacheSums{4, 2832, 4096}, false, 5, 0},
+		{"both full, one less at prev: stays", cacheSums{4, 1000, 4096}, cacheSums{4, 2831, 4096}, false, 5, 5},
+		{"sync, the waker is more than all that is remembered: moves", cacheSums{9, 1023, 4096}, cacheSums{0, 0, 4096}, true, 5, 0},
+		{"sync, the waker's load does not count", cacheSums{4, 2024, 4096}, cacheSums{4, 2832, 4096}, true, 5, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			lab := newPlacementLab(t, "v4.14-llc", twoNodes)
+			lab.busy(2, 0, c.prevCPU)
+			lab.load(0, 0)
+			lab.load(c.prevCPU, 0)
+			lab.rqs[0].llcShared.Seen, lab.rqs[5].llcShared.Seen = c.here, c.prev
+			if c.prevCPU == 3 {
+				lab.rqs[3].llcShared.Seen = c.here
+			}
+			if cpu, why := lab.decideAffine(lab.task(c.prevCPU), 0, c.sync); cpu != c.want {
+				t.Errorf("chose CPU %d by %q, want CPU %d", cpu, why, c.want)
+			}
+		})
+	}
+}
+
+// A balance pass over a cache is what renews the memory; it sees 3 tasks of load
+// 1024 on the 4 CPUs of node 0, and nothing of node 1.
+func TestBalancePassesRememberCaches(t *testing.T) {
+	lab := newPlacementLab(t, "v4.14-llc", twoNodes)
+	lab.busy(2, 0)
+	lab.busy(1, 1)
+	if seen := lab.rqs[0].llcShared.Seen; seen != (cacheSums{}) {
+		t.Fatalf("before any pass %+v is remembered", seen)
+	}
+	env := balanceEnv{d: lab.rqs[3].llc, dst: &lab.rqs[3], idle: Idle, candidates: lab.online}
+	lab.collectDomain414(&env, &env.stats414)
+	if seen := lab.rqs[1].llcShared.Seen; seen.Tasks != 3 || seen.Capacity != 4096 {
+		t.Errorf("remembered %+v, want 3 tasks and the capacity of 4 CPUs", seen)
+	}
+	if seen := lab.rqs[5].llcShared.Seen; seen != (cacheSums{}) {
+		t.Errorf("the other cache remembers %+v", seen)
+	}
+}
+
 // A decision counts as a try always, as an affine move by version (6.4).
 func TestAffineCounters(t *testing.T) {
 	for _, c := range []struct {

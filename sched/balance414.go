@@ -31,6 +31,7 @@ type domainStats414 struct {
 	local, busiest groupStats414
 	candidate      groupStats414
 	busiestGroup   *CPUGroup
+	tasks          int32
 	load, capacity int64
 	avgLoad        int64
 }
@@ -68,6 +69,7 @@ func (s *Scheduler) collectDomain414(env *balanceEnv, ds *domainStats414) {
 				ds.busiest, ds.busiestGroup = *gs, g
 			}
 		}
+		ds.tasks += gs.h
 		ds.load += gs.load
 		ds.capacity += gs.capacity
 		if g = g.Next; g == env.d.Groups {
@@ -78,6 +80,7 @@ func (s *Scheduler) collectDomain414(env *balanceEnv, ds *domainStats414) {
 		s.overload = overload
 	}
 	ds.avgLoad = ds.load * capacityFull / ds.capacity
+	s.noteCacheSums(env, ds.tasks, ds.load, ds.capacity)
 }
 
 // collectGroup414 sums up a group. The local group's load is taken at its

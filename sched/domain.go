@@ -89,6 +89,8 @@ type LLCShared struct {
 	// Util and Capacity of the cache's CPUs, written by balance passes of the
 	// domain above on kernels with preferred caches; 0 before the first.
 	Util, Capacity int64
+	// Seen is what the last balance pass over the cache saw (affinellc.go).
+	Seen cacheSums
 
 	Overload OverloadMask // sisfilter.go
 	IdleCPUs IdleMask     // siscore.go

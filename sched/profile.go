@@ -75,7 +75,7 @@ type Profile struct {
 
 // profiles lists the kernels in the order of their age.
 var profiles = []*Profile{
-	&v32, &v38, &v414numa, &v414, &v510, &v517, &v517tip, &v61, &v612, &v72,
+	&v32, &v38, &v414numa, &v414llc, &v414, &v510, &v517, &v517tip, &v61, &v612, &v72,
 }
 
 // Profiles returns every known profile, oldest first.
@@ -173,6 +173,16 @@ var v414numa = Profile{
 	Topology: topology414, Wake: wake414numa, SlowPath: slowPath414, Balance: balance414, Bandwidth: bandwidth414,
 	RunnableLoad: true, PickDropsBuddies: true,
 }
+
+// v4.14-llc is v4.14 before commit d153b153446f: wake_affine compares what
+// balance passes have last seen of the two caches.
+var v414llc = func() Profile {
+	p := v414numa
+	p.Name = "v4.14-llc"
+	p.Summary = "v4.14-rc with cache-level wake_affine from remembered loads, before the WA_ features"
+	p.Wake = wake414llc
+	return p
+}()
 
 var v510 = Profile{
 	Name:     "v5.10",

@@ -223,6 +223,9 @@ type wakeRules struct {
 	// looks at.
 	siblingsSkipSelf bool
 
+	// remembersCaches: balance passes note what affineByCaches compares.
+	remembersCaches bool
+
 	queueRemotely remoteRule // remotequeue.go
 }
 
@@ -260,6 +263,12 @@ var wake414numa = wakeRules{
 	budgetCountsDisallowed: true,
 	queueRemotely:          queueToOtherCache,
 }
+
+var wake414llc = func() wakeRules {
+	r := wake414numa
+	r.affine, r.remembersCaches = affineByCaches, true
+	return r
+}()
 
 var wake510 = wakeRules{
 	affine:           affine510,

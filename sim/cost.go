@@ -53,6 +53,7 @@ type Costs struct {
 	FutexLines           int64 // lines of bucket and queue entry that a wake fetches from where the waiter slept (a count)
 	Atomic               int64 // one atomic operation on a line that is at hand
 	ClockRead            int64
+	SpinTurn             int64 // one turn of a loop that waits: a look and a pause
 	CopyPerKiB           int64
 	NewPage              int64
 	LockLines            int64 // contended cache lines of one pipe call (a count)
@@ -149,11 +150,24 @@ var costFields = []costField{
 	{"pgbench_scan", "ns", priceField(workload.PriceScan)},
 	{"tbench_client", "ns", priceField(workload.PriceTbenchClient)},
 	{"tbench_server", "ns", priceField(workload.PriceTbenchServer)},
+	{"lu_jacobian", "ns", priceField(workload.PriceLUJacobian)},
+	{"lu_solve", "ns", priceField(workload.PriceLUSolve)},
+	{"lu_rhs", "ns", priceField(workload.PriceLURHS)},
+	{"sysbench_statement", "ns", priceField(workload.PriceSysbench)},
+	{"mysql_point", "ns", priceField(workload.PriceMySQLPoint)},
+	{"mysql_range", "ns", priceField(workload.PriceMySQLRange)},
+	{"mysql_write", "ns", priceField(workload.PriceMySQLWrite)},
+	{"mysql_control", "ns", priceField(workload.PriceMySQLControl)},
+	{"pgsql_point", "ns", priceField(workload.PricePgSQLPoint)},
+	{"pgsql_range", "ns", priceField(workload.PricePgSQLRange)},
+	{"pgsql_write", "ns", priceField(workload.PricePgSQLWrite)},
+	{"pgsql_control", "ns", priceField(workload.PricePgSQLControl)},
 	{"futex_wake", "ns", func(c *Costs) *int64 { return &c.FutexWake }},
 	{"futex_wait", "ns", func(c *Costs) *int64 { return &c.FutexWait }},
 	{"futex_lines", "lines", func(c *Costs) *int64 { return &c.FutexLines }},
 	{"atomic", "ns", func(c *Costs) *int64 { return &c.Atomic }},
 	{"clock_read", "ns", func(c *Costs) *int64 { return &c.ClockRead }},
+	{"spin_turn", "ns", func(c *Costs) *int64 { return &c.SpinTurn }},
 	{"copy_per_kib", "ns/KiB", func(c *Costs) *int64 { return &c.CopyPerKiB }},
 	{"new_page", "ns", func(c *Costs) *int64 { return &c.NewPage }},
 	{"lock_lines", "lines", func(c *Costs) *int64 { return &c.LockLines }},

@@ -56,6 +56,10 @@ func (m *Sim) begin(c *cpu, t *task) int64 {
 			return m.lookupCost(c, in)
 		case workload.OpSpinLocked:
 			return m.beginSpinLocked(c, t, in)
+		case workload.OpTeamMeet:
+			return m.beginTeamMeet(c, t, in)
+		case workload.OpHandOver:
+			return m.beginHandOver(c, t, in)
 		case workload.OpTally:
 			m.recorders[in.Chan].Tally += max(1, in.N)
 		case workload.OpCountTo:
@@ -169,6 +173,11 @@ func (m *Sim) complete(c *cpu, t *task) (blocks bool) {
 		return false
 	case workload.OpSpinLocked:
 		return m.completeSpinLocked(c, t, in)
+	case workload.OpTeamMeet:
+		return m.completeTeamMeet(c, t, in)
+	case workload.OpHandOver:
+		m.completeHandOver(c, t, in)
+		return false
 	case workload.OpRun, workload.OpRunRandom, workload.OpCharge, workload.OpLookup:
 	default:
 		return m.completeSync(c, t, in)

@@ -91,6 +91,7 @@ type Sim struct {
 	ownCache   []int64 // bytes of the last-level cache that each CPU uses; 0: not known
 	syncs      *workload.Syncs
 	objects    []objectState
+	spins      []spin // of the tasks
 	groups     map[string]*sched.TaskGroup
 	groupList  []*sched.TaskGroup
 	weights    map[string]int64 // cpu.weight of groups that have had it set

@@ -52,6 +52,9 @@ func (m *Sim) resume(c *cpu, t *task) {
 	op := t.opWork
 	if t.begun {
 		t.begun = false
+		if t.prog[t.pc].Op.Spins() {
+			op = m.leftOfSpin(c, t, op)
+		}
 	} else {
 		op = m.begin(c, t)
 	}

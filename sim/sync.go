@@ -7,6 +7,8 @@ type objectState struct {
 	freeAt  int64 // when the lock of its hash bucket is free again
 	stamp   int64 // of the last OpTake
 	lastCPU int32
+	// spinners are the tasks that spin for the object, longest first.
+	spinners []*task
 }
 
 func (m *Sim) buildSyncs(sc *workload.Scenario) {
@@ -15,6 +17,7 @@ func (m *Sim) buildSyncs(sc *workload.Scenario) {
 	for i := range m.objects {
 		m.objects[i].lastCPU = -1
 	}
+	m.spins = newSpins(sc)
 	m.recorders = make([]workload.Recorder, sc.Recorders)
 }
 

@@ -52,7 +52,8 @@ func (t *task) inUserMode() bool {
 // runsOwnCode reports whether the task's instruction is none of the kernel's.
 func (t *task) runsOwnCode() bool {
 	switch t.prog[t.pc].Op {
-	case workload.OpRun, workload.OpRunRandom, workload.OpSpinWall, workload.OpRunWall, workload.OpTouch, workload.OpCharge, workload.OpLookup, workload.OpServe:
+	case workload.OpRun, workload.OpRunRandom, workload.OpSpinWall, workload.OpRunWall, workload.OpTouch, workload.OpCharge, workload.OpLookup, workload.OpServe,
+		workload.OpTeamMeet, workload.OpHandOver:
 		return true
 	}
 	return false

@@ -123,6 +123,17 @@ type testFlagTaker interface {
 	testOptions() []option
 }
 
+// fileReader is a benchmark whose operand names a file.
+type fileReader interface {
+	operandTaker
+	operandIsFile()
+}
+
+// dashReader is a benchmark whose tool takes dashes and underscores for the same.
+type dashReader interface {
+	dashesAreUnderscores() bool
+}
+
 func optionsOf(tool string, b parsable) optionSet {
 	set := optionSet{tool: tool, options: b.options()}
 	if taker, ok := b.(operandTaker); ok {
@@ -131,6 +142,9 @@ func optionsOf(tool string, b parsable) optionSet {
 	}
 	if taker, ok := b.(testFlagTaker); ok {
 		set.behind = taker.testOptions()
+	}
+	if reader, ok := b.(dashReader); ok {
+		set.dashes = reader.dashesAreUnderscores()
 	}
 	return set
 }
@@ -184,6 +198,16 @@ var registry = []registration{
 		name:    "tbench",
 		summary: "the network part of a file server's load over loopback TCP (dbench 4.0)",
 		create:  func() parsable { return newTbench() },
+	},
+	{
+		name:    "sysbench",
+		summary: "OLTP transactions by clients of a MySQL or PostgreSQL server (sysbench 1.0)",
+		create:  func() parsable { return newSysbench() },
+	},
+	{
+		name:    "lu",
+		summary: "an OpenMP team that solves equations in a pipeline (NAS Parallel Benchmarks 3.3, GCC)",
+		create:  func() parsable { return newLU() },
 	},
 	{
 		name:    "while1",
@@ -253,7 +277,7 @@ func InputFile(argv []string) int {
 		return -1
 	}
 	options := optionsOf(name, benchmark)
-	if options.operand == nil {
+	if _, reads := benchmark.(fileReader); !reads {
 		return -1
 	}
 	file := ""

@@ -10,7 +10,8 @@ import (
 // length belongs to the costs and not to the program.
 type Price int32
 
-// The prices of a PostgreSQL server, its client pgbench, and of tbench.
+// The prices: of a PostgreSQL server and its client pgbench, of the NAS
+// benchmark LU, of sysbench with its servers, and of tbench.
 const (
 	PricePlan         Price = iota // a backend: parse, analyse and plan a SELECT by primary key
 	PriceExecute                   // a backend: execute it, with all pages at hand
@@ -21,6 +22,18 @@ const (
 	PriceScan                      // pgbench: look at one client in a pass over all of them
 	PriceTbenchClient              // tbench: read the next operation, see to its parent, build the request
 	PriceTbenchServer              // its server: look at the request, build the reply
+	PriceLUJacobian                // lu: the Jacobian of one point, in one sweep
+	PriceLUSolve                   // lu: the solution of one point, in one sweep
+	PriceLURHS                     // lu: everything else of one point in an iteration
+	PriceSysbench                  // sysbench: one statement, from the script to the message and back
+	PriceMySQLPoint                // a thread of MySQL: select a row by its key
+	PriceMySQLRange                // the same: select 100 rows
+	PriceMySQLWrite                // the same: change a row
+	PriceMySQLControl              // the same: BEGIN or COMMIT
+	PricePgSQLPoint                // a backend of PostgreSQL: the same four
+	PricePgSQLRange
+	PricePgSQLWrite
+	PricePgSQLControl
 	NumPrices
 )
 
@@ -28,6 +41,9 @@ const (
 var priceNames = [NumPrices]string{
 	"pg_plan", "pg_execute", "pg_page_read", "pgbench_reply", "pgbench_command", "pgbench_query", "pgbench_scan",
 	"tbench_client", "tbench_server",
+	"lu_jacobian", "lu_solve", "lu_rhs",
+	"sysbench_statement", "mysql_point", "mysql_range", "mysql_write", "mysql_control",
+	"pgsql_point", "pgsql_range", "pgsql_write", "pgsql_control",
 }
 
 // String returns the name of the cost parameter.

@@ -71,7 +71,7 @@ func TestValidateWork(t *testing.T) {
 		"work: loop 0: group 1 does not exist":                           func(s *Scenario) { s.Work.Loops[0].Group = 1 },
 		"want a loop of 2000 turns":                                      func(s *Scenario) { s.Work.Loops[0].At-- },
 		"loop 0 drains group 0 with 20 turns a unit; its sources have 0": func(s *Scenario) { s.Work.Loops[len(s.Work.Loops)-1].Drains = true },
-		"object 0: unknown kind 8":                                       func(s *Scenario) { s.Syncs = []SyncSpec{{Kind: numSyncKinds}} },
+		"object 0: unknown kind 10":                                      func(s *Scenario) { s.Syncs = []SyncSpec{{Kind: numSyncKinds}} },
 		"object 0: 0 tasks meet there":                                   func(s *Scenario) { s.Syncs = []SyncSpec{{Kind: Barrier}} },
 		"object 0: object 0 is a condition, not a mutex":                 func(s *Scenario) { s.Syncs = []SyncSpec{{Kind: RequeueCond}} },
 		"object 0: object 3 does not exist: declared are 0 ":             func(s *Scenario) { s.Syncs = []SyncSpec{{Kind: Cond, Mutex: 3}} },

@@ -31,6 +31,7 @@ type optionSet struct {
 	operand *option // what may stand without a flag, nil: nothing
 	// behind are the flags that may follow a "--", nil: there is none.
 	behind []option
+	dashes bool // an underscore in a long name may be written as a dash, and the other way round
 }
 
 // parse applies the arguments that follow the tool's name, in the manner of
@@ -64,7 +65,7 @@ func (o *optionSet) parse(args []string) error {
 
 func (o *optionSet) parseLong(text string, rest []string) ([]string, error) {
 	name, value, hasValue := strings.Cut(text, "=")
-	opt := o.find(func(opt *option) bool { return opt.long == name && name != "" })
+	opt := o.find(func(opt *option) bool { return o.spelled(opt.long) == o.spelled(name) && name != "" })
 	if opt == nil {
 		return nil, o.unknown("--" + name)
 	}
@@ -101,6 +102,14 @@ func (o *optionSet) parseLetters(letters string, rest []string) ([]string, error
 		return opt.applyNext(rest)
 	}
 	return rest, nil
+}
+
+// spelled is a long name as names are compared.
+func (o *optionSet) spelled(name string) string {
+	if o.dashes {
+		return strings.ReplaceAll(name, "_", "-")
+	}
+	return name
 }
 
 func (o *optionSet) find(matches func(*option) bool) *option {

@@ -41,8 +41,8 @@ func (h *Histogram) Merge(o *Histogram) {
 	case h.Count == 0:
 		h.Min = o.Min
 	}
-	h.Min, h.Max, h.Count = min(h.Min, o.Min), max(h.Max, o.Max), h.Count+o.Count
-	h.Sum += o.Sum
+	h.Min, h.Max = min(h.Min, o.Min), max(h.Max, o.Max)
+	h.Count, h.Sum = h.Count+o.Count, h.Sum+o.Sum
 	for i, n := range o.buckets {
 		h.buckets[i] += n
 	}

@@ -138,6 +138,10 @@ const (
 	// OpSpinLocked takes spinlock Chan for N ns and reads M lines there that
 	// whoever had the lock before has written.
 	OpSpinLocked
+	// OpTeamMeet waits at team barrier Chan: N turns of spinning, then asleep.
+	OpTeamMeet
+	// OpHandOver spins until flag Chan holds N, without end, and sets it to M.
+	OpHandOver
 
 	// OpAdd adds N to word Chan and wakes nobody.
 	OpAdd
@@ -411,6 +415,7 @@ var opNames = [...]string{
 	OpAffinity: "affinity", OpGroup: "group", OpPriority: "priority", OpYield: "yield", OpSyscalls: "syscalls", OpTouch: "touch",
 	OpWatch: "watch", OpSelect: "select", OpUnlessWatched: "unlesswatched", OpTryRead: "tryread",
 	OpTally: "tally", OpCountTo: "countto", OpCharge: "charge", OpLookup: "lookup", OpSpinLocked: "spinlocked",
+	OpTeamMeet: "teammeet", OpHandOver: "handover",
 	OpReceive: "receive", OpServe: "serve", OpAnswer: "answer",
 }
 

@@ -207,6 +207,11 @@ func genProgram(t *rapid.T) Program {
 			in.N, in.M = rapid.Int64Min(0).Draw(t, "n"), rapid.Int64Min(0).Draw(t, "m")
 		case OpLookup:
 			in.N, in.M = rapid.Int64Min(0).Draw(t, "n"), rapid.Int64Min(0).Draw(t, "m")
+		case OpTeamMeet:
+			in.Chan, in.N = rapid.Int32Min(0).Draw(t, "chan"), rapid.Int64Range(0, maxSpinTurns).Draw(t, "n")
+		case OpHandOver:
+			in.Chan = rapid.Int32Min(0).Draw(t, "chan")
+			in.N, in.M = int64(rapid.Int32().Draw(t, "n")), int64(rapid.Int32().Draw(t, "m"))
 		case OpSpinLocked:
 			in.Chan, in.N = rapid.Int32Min(0).Draw(t, "chan"), rapid.Int64Range(0, 1e9).Draw(t, "n")
 			in.M = rapid.Int64Min(0).Draw(t, "m")
@@ -237,7 +242,7 @@ func genProgram(t *rapid.T) Program {
 
 func TestParseProgramNamesTheLineAndTheMend(t *testing.T) {
 	for text, want := range map[string]string{
-		"exit\nwrit c0 1":             "line 2: writ: unknown operation: there are run, sleep, write, read, readsome, poll, loop, fork, waitchildren, mark, exit, spin, sleepticks, stamp, sample, forget, snapshot, store, branch, futexwait, futexwake, post, await, lock, unlock, condwait, signal, broadcast, meet, push, take, posttaken, add, sempost, semwait, epoch, activate, activated, clockin, clockout, runwall, due, sleepuntil, late, forknext, affinity, group, priority, yield, syscalls, touch, watch, select, unlesswatched, tryread, tally, countto, charge, lookup, spinlocked, receive, serve, answer",
+		"exit\nwrit c0 1":             "line 2: writ: unknown operation: there are run, sleep, write, read, readsome, poll, loop, fork, waitchildren, mark, exit, spin, sleepticks, stamp, sample, forget, snapshot, store, branch, futexwait, futexwake, post, await, lock, unlock, condwait, signal, broadcast, meet, push, take, posttaken, add, sempost, semwait, epoch, activate, activated, clockin, clockout, runwall, due, sleepuntil, late, forknext, affinity, group, priority, yield, syscalls, touch, watch, select, unlesswatched, tryread, tally, countto, charge, lookup, spinlocked, teammeet, handover, receive, serve, answer",
 		"exit\nbranch s0 1 x\nexit":   `line 2: branch: label "x" is not set below`,
 		"x: exit\nbranch s0 1 x":      `line 2: branch: label "x" is set above: a branch goes ahead`,
 		"store s0 4294967296":         `line 1: store: "4294967296": want a whole number that fits into 32 bits`,

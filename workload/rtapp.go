@@ -41,6 +41,9 @@ func (b *rtApp) operand() option {
 	return option{arg: "FILE.json", help: "the workload; its logs go where it says", set: b.load}
 }
 
+// operandIsFile makes it one of the inputs of an experiment.
+func (b *rtApp) operandIsFile() {}
+
 func (b *rtApp) load(path string) error {
 	switch {
 	case b.file != nil:

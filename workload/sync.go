@@ -25,14 +25,18 @@ const (
 	Semaphore
 	// SpinLock is a lock that is spun for (see OpSpinLocked).
 	SpinLock
+	// TeamBarrier is a barrier of an OpenMP team: see team.go.
+	TeamBarrier
+	// Flag is a word that threads spin for and pass on (see OpHandOver).
+	Flag
 	numSyncKinds
 )
 
 // SyncSpec declares one synchronisation object.
 type SyncSpec struct {
 	Kind SyncKind
-	// Value is what a Word or a Semaphore holds at first, and how many tasks meet
-	// at a Barrier.
+	// Value is what a Word, a Flag or a Semaphore holds at first, and how many
+	// tasks meet at a Barrier or a TeamBarrier.
 	Value int32
 	// Mutex is, for the two conditions, the object that protects them.
 	Mutex int32
@@ -64,6 +68,7 @@ type syncObject struct {
 	value   int32 // of the word; how many have arrived at a barrier
 	limit   int32 // how many meet at a barrier, wait for a semaphore
 	mutex   int32 // of a condition
+	round   int32 // of a team barrier: how many are over
 	kind    SyncKind
 	waiters fifo
 	stack   taskStack
@@ -76,9 +81,9 @@ func NewSyncs(s *Scenario) *Syncs {
 		o := &set.objects[i]
 		*o = syncObject{kind: spec.Kind, mutex: spec.Mutex}
 		switch spec.Kind {
-		case Word, Semaphore:
+		case Word, Semaphore, Flag:
 			o.value = spec.Value
-		case Barrier:
+		case Barrier, TeamBarrier:
 			o.limit = spec.Value
 		}
 	}

@@ -6,7 +6,7 @@ import (
 )
 
 // syncKindNames name the kinds in errors.
-var syncKindNames = [numSyncKinds]string{"word", "mutex", "condition", "condition", "barrier", "stack", "semaphore", "spinlock"}
+var syncKindNames = [numSyncKinds]string{"word", "mutex", "condition", "condition", "barrier", "stack", "semaphore", "spinlock", "team barrier", "flag"}
 
 // operand is the kind of object that an operation works on; the two conditions
 // take the same operations.
@@ -26,6 +26,10 @@ func (op Op) operand() (SyncKind, bool) {
 		return Semaphore, true
 	case OpSpinLocked:
 		return SpinLock, true
+	case OpTeamMeet:
+		return TeamBarrier, true
+	case OpHandOver:
+		return Flag, true
 	}
 	return 0, false
 }
@@ -47,6 +51,14 @@ func (p Program) validateSync(i int, in Instr, b Bounds) error {
 	case OpSpinLocked:
 		if in.N < 1 || in.M < 0 || in.M > maxLookedUp {
 			return fmt.Errorf("held for %d ns with %d lines read: want at least 1 ns and 0 to %d lines", in.N, in.M, maxLookedUp)
+		}
+	case OpTeamMeet:
+		if in.N < 0 || in.N > maxSpinTurns {
+			return fmt.Errorf("%d turns of spinning: want 0 to %d", in.N, int64(maxSpinTurns))
+		}
+	case OpHandOver:
+		if int64(int32(in.N)) != in.N || int64(int32(in.M)) != in.M {
+			return fmt.Errorf("values %d and %d do not both fit into a word of 32 bits", in.N, in.M)
 		}
 	case OpFutexWake:
 		if in.N < 1 {
@@ -86,7 +98,7 @@ func (s *Scenario) validateSyncs() error {
 		switch spec.Kind {
 		case Cond, RequeueCond:
 			err = bounds.isSync(spec.Mutex, Mutex)
-		case Barrier:
+		case Barrier, TeamBarrier:
 			if spec.Value < 1 {
 				err = fmt.Errorf("%d tasks meet there: want at least 1", spec.Value)
 			}
@@ -94,7 +106,7 @@ func (s *Scenario) validateSyncs() error {
 			if spec.Value < 0 {
 				err = fmt.Errorf("a semaphore cannot begin at %d", spec.Value)
 			}
-		case Word, Mutex, Stack, SpinLock:
+		case Word, Mutex, Stack, SpinLock, Flag:
 		default:
 			err = fmt.Errorf("unknown kind %d", spec.Kind)
 		}

@@ -63,6 +63,8 @@ import (
 //	charge pg_plan 1000 10    the price, 10 percent more or less
 //	lookup 40 22000000        40 lines of 22 MB
 //	spinlocked s3 60ns 7      with 7 lines of the one before
+//	teammeet s3 300000        turns of spinning before it sleeps
+//	handover s3 1 0           from 1 to 0
 //	receive q0                a request of source 0
 //	serve
 //	answer q0
@@ -243,6 +245,8 @@ var opUsage = []struct{ name, usage string }{
 	{"charge", "PRICE THOUSANDTHS PERCENT"},
 	{"lookup", "LINES BYTES"},
 	{"spinlocked", "sOBJECT TIME LINES"},
+	{"teammeet", "sOBJECT TURNS"},
+	{"handover", "sOBJECT VALUE VALUE"},
 	{"receive", "qSOURCE"},
 	{"serve", ""},
 	{"answer", "qSOURCE"},

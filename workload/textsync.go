@@ -27,12 +27,14 @@ func (in Instr) syncString() string {
 		return fmt.Sprintf("%s r%d", in.Op, in.Chan)
 	case OpReceive, OpAnswer:
 		return fmt.Sprintf("%s q%d", in.Op, in.Chan)
-	case OpStore, OpFutexWait, OpFutexWake, OpAdd:
+	case OpStore, OpFutexWait, OpFutexWake, OpAdd, OpTeamMeet:
 		return fmt.Sprintf("%s s%d %d", in.Op, in.Chan, in.N)
 	case OpBranch, OpCountTo:
 		return fmt.Sprintf("%s s%d %d L%d", in.Op, in.Chan, in.N, in.Target)
 	case OpWatch, OpSelect, OpUnlessWatched, OpTryRead, OpCharge, OpLookup, OpSpinLocked:
 		return in.serverString()
+	case OpHandOver:
+		return fmt.Sprintf("%s s%d %d %d", in.Op, in.Chan, in.N, in.M)
 	case OpPush:
 		return fmt.Sprintf("%s s%d s%d", in.Op, in.Chan, in.N)
 	}
@@ -121,6 +123,12 @@ func (pp *programParser) syncInstruction(name string, args []string) (Instr, err
 		if in.Chan, err = parseIndex("s", args[0]); err == nil {
 			in.N, err = parseNumber("s", args[1], math.MaxInt32)
 		}
+	case op == OpTeamMeet && len(args) == 2:
+		if in.Chan, err = parseIndex("s", args[0]); err == nil {
+			in.N, err = parseNumber("", args[1], maxSpinTurns)
+		}
+	case op == OpHandOver && len(args) == 3:
+		return parseHandOver(args)
 	case (op == OpStore || op == OpFutexWait || op == OpFutexWake || op == OpAdd) && len(args) == 2:
 		if in.Chan, err = parseIndex("s", args[0]); err == nil {
 			in.N, err = parseValue(args[1])
@@ -136,11 +144,23 @@ func (pp *programParser) syncInstruction(name string, args []string) (Instr, err
 // operandOnly reports whether the operation has an object as its one operand.
 func (op Op) operandOnly() bool {
 	switch op {
-	case OpStore, OpBranch, OpCountTo, OpFutexWait, OpFutexWake, OpPush, OpSpinLocked, OpAdd:
+	case OpStore, OpBranch, OpCountTo, OpFutexWait, OpFutexWake, OpPush, OpSpinLocked, OpAdd, OpTeamMeet, OpHandOver:
 		return false
 	}
 	_, known := op.operand()
 	return known
+}
+
+func parseHandOver(args []string) (in Instr, err error) {
+	in.Op = OpHandOver
+	if in.Chan, err = parseIndex("s", args[0]); err != nil {
+		return in, err
+	}
+	if in.N, err = parseValue(args[1]); err != nil {
+		return in, err
+	}
+	in.M, err = parseValue(args[2])
+	return in, err
 }
 
 func (pp *programParser) branch(in Instr, args []string) (Instr, error) {
