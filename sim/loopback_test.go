@@ -140,3 +140,26 @@ func TestCopiesThroughMemory(t *testing.T) {
 		}
 	}
 }
+
+// A reader that has read everything pays for its ACK. Ten segments a millisecond
+// apart hide all of them but the last, which puts off its exit.
+func TestAcksHaveAPrice(t *testing.T) {
+	end := func(price int64) int64 {
+		sc := &workload.Scenario{
+			Channels: []workload.ChannelSpec{{Kind: workload.TCPStream}},
+			Programs: []workload.Program{
+				mustParse(t, "again:\nwrite c0 100\nsleep 1ms\nloop again 9\nwrite c0 100\nexit"),
+				mustParse(t, "again:\nreadsome c0 1000\nloop again 10\nexit"),
+			},
+			Tasks: []workload.TaskSpec{{Name: "writer"}, {Name: "reader", Program: 1, Process: 1, StartCPU: 1}},
+		}
+		return run(t, simulateWith(t, "1n2c1t", "v5.17", sc, func(cfg *Config) {
+			costs := *cfg.Costs
+			costs.TCPAck, costs.ExitProcess = price, 0
+			cfg.Costs = &costs
+		})).End
+	}
+	if more := end(500_000) - end(0); more < 400_000 || more > 500_000 {
+		t.Errorf("an ACK of 500 us puts the end off by %d ns", more)
+	}
+}

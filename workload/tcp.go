@@ -162,13 +162,13 @@ func (c *Channel) carryAck(out *Outcome) {
 }
 
 // receive processes the segments that have arrived. An ACK goes out at once
-// when more than one segment is not acknowledged and the window can move.
+// when more than one segment is not acknowledged and the window can move: the
+// receiver has read something since the last one.
 func (c *Channel) receive(out *Outcome) {
 	s := c.tcp
 	out.Received += int32(s.sent.segments - s.received.segments)
 	s.received = s.sent
-	canMove := s.read+s.window-s.received.bytes >= s.edge-s.acked.bytes
-	if s.unacknowledged() > s.longest && canMove {
+	if s.unacknowledged() > s.longest && s.read+s.window > s.edge {
 		c.sendAck(out)
 	}
 }

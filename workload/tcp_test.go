@@ -311,3 +311,65 @@ func TestW9StreamWithAFastReceiver(t *testing.T) {
 		t.Errorf("%d bytes of the sender's memory are still in use", queued)
 	}
 }
+
+// answered makes the server one that replies: its ACKs ride on what it sends.
+func (c *connection) answered() {
+	c.mustMove(c.write(server, 1), 1)
+	c.mustMove(c.read(client, 1), 1)
+}
+
+// The second segment that is not acknowledged brings an ACK from the softirq if
+// the receiver has read since the last one, so that the window can move.
+func TestSoftirqAcknowledgesTheSecondSegment(t *testing.T) {
+	c := newConnection(t, "v5.17", true)
+	c.answered()
+	c.mustMove(c.write(client, 16384), 16384)
+	c.mustMove(c.write(client, 16384), 16384)
+	if c.out.Acks != 0 {
+		t.Errorf("%d ACKs although nothing was read, want 0", c.out.Acks)
+	}
+	c.mustMove(c.read(server, 16384), 16384) // 32 KiB are not acknowledged: the reader's ACK
+	c.mustMove(c.read(server, 16384), 16384)
+	c.mustMove(c.write(client, 16384), 16384)
+	if c.out.Acks != 0 || c.there.tcp.unacknowledged() != 16384 {
+		t.Errorf("%d ACKs for one segment, want none yet", c.out.Acks)
+	}
+	c.mustMove(c.write(client, 16384), 16384)
+	if c.out.Acks != 1 || c.there.tcp.queued(&c.there.set.rules.Loopback) != 0 {
+		t.Errorf("%d ACKs, want 1 that frees the sender's memory", c.out.Acks)
+	}
+}
+
+// A segment that Nagle's rule holds back for a receiver that lets its ACKs ride
+// on answers: the receiver acknowledges when it has read everything, or finds
+// nothing to read.
+func TestReaderLetsHeldSegmentsGo(t *testing.T) {
+	c := newConnection(t, "v5.17", false)
+	c.answered()
+	c.mustMove(c.write(client, 64), 64)
+	c.mustMove(c.write(client, 64), 64) // held
+	if c.mustMove(c.read(server, 64), 64); c.out.Acks != 1 || c.out.Segments != 1 {
+		t.Fatalf("%d ACKs, %d segments; want 1 and 1", c.out.Acks, c.out.Segments)
+	}
+	c.mustMove(c.read(server, 64), 64)
+	c.there.EnterCall(false)
+	c.mustMove(c.write(client, 64), 64) // held: the receiver is inside recv
+	if c.out.Segments != 0 {
+		t.Fatalf("%d segments, want 0", c.out.Segments)
+	}
+	if c.mustMove(c.read(server, 64), 64); c.out.Acks != 1 {
+		t.Errorf("%d ACKs, want 1", c.out.Acks)
+	}
+}
+
+// The window doubles with each window that is read, from 64 KiB to 3 MiB.
+func TestWindowFollowsTheReader(t *testing.T) {
+	s := newTCPStream(ChannelSpec{})
+	for _, c := range []struct{ read, want int64 }{
+		{65535, 64 << 10}, {1, 128 << 10}, {128<<10 - 1, 128 << 10}, {1, 256 << 10}, {100 << 20, 3 << 20}, {100 << 20, 3 << 20},
+	} {
+		if s.widen(c.read); s.window != c.want {
+			t.Errorf("after %d more bytes the window is %d, want %d", c.read, s.window, c.want)
+		}
+	}
+}

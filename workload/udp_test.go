@@ -88,3 +88,32 @@ func TestDatagramIsCut(t *testing.T) {
 	s.mustMove(s.read(reader, 60), 50)
 	s.mustSleep(s.read(reader, 60))
 }
+
+// Whatever was read is given back when the queue is empty.
+func TestMemoryComesBackWithTheLastDatagram(t *testing.T) {
+	s := newUDP(t, "v5.17")
+	for range 3 {
+		s.write(writer, 64)
+	}
+	for i, want := range []int32{3 * 768, 3 * 768, 0} {
+		if s.mustMove(s.read(reader, 64), 64); s.channel.udp.memory != want {
+			t.Errorf("after %d reads %d bytes are in use, want %d", i+1, s.channel.udp.memory, want)
+		}
+	}
+}
+
+// 274 datagrams of 768 and two of 1280 are 212992: v3.8 takes no more, later
+// kernels one more.
+func TestBufferThatIsExactlyFull(t *testing.T) {
+	for kernel, want := range map[string]int{"v3.8": 0, "v4.14": 1, "v5.17": 1} {
+		s := newUDP(t, kernel)
+		for range 274 {
+			s.write(writer, 64)
+		}
+		s.write(writer, 256)
+		s.write(writer, 256)
+		if got := flood(s, 64); got != want {
+			t.Errorf("%s: %d more fit, want %d", kernel, got, want)
+		}
+	}
+}
