@@ -35,6 +35,12 @@ var xeonKnobs = []Knob{
 	{Parameter: "idle_states", Start: 2, Low: 2, High: 2, Moves: []string{"schbench"}}, // not searched: no sleep of schbench is deep
 	{Parameter: "futex_lines", Start: 4, Low: 3, High: 6, Moves: []string{"schbench"}},
 	{Parameter: "idle_shallow", Start: 1000, Low: 500, High: 2000, Moves: []string{"pipes", "schbench"}},
+	// Not searched, but fitted by hand to the network rows of the same column.
+	{Parameter: "tcp_send", Start: 500, Low: 500, High: 500, Moves: []string{"network"}},
+	{Parameter: "tcp_recv", Start: 500, Low: 500, High: 500, Moves: []string{"network"}},
+	{Parameter: "loopback_copy", Start: 136, Low: 136, High: 136, Moves: []string{"network"}},
+	{Parameter: "tbench_client", Start: 2000, Low: 2000, High: 2000, Moves: []string{"network"}},
+	{Parameter: "tbench_server", Start: 700, Low: 700, High: 700, Moves: []string{"network"}},
 }
 
 // fittedRows are the rows that the search sees; the rest is predicted.

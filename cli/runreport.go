@@ -43,6 +43,9 @@ func newRunReport(b workload.Report, r *sim.Result) *runReport {
 	for d := sim.SameCore; d < len(r.Migrations); d++ {
 		add("migrations, "+sim.DistanceNames[d], float64(r.Migrations[d]), "")
 	}
+	if r.Dropped > 0 {
+		add("datagrams dropped", float64(r.Dropped), "")
+	}
 	for _, q := range []float64{50, 90, 99, 99.9} {
 		add(fmt.Sprintf("wakeup latency p%g", q), float64(r.WakeLatency.ValueAtQuantile(q))/1e3, "us")
 	}

@@ -5,6 +5,7 @@ package experiments
 import (
 	"embed"
 	"io/fs"
+	"slices"
 	"strings"
 )
 
@@ -24,6 +25,7 @@ func Names() []string {
 	for _, e := range entries {
 		names = append(names, strings.TrimSuffix(e.Name(), suffix))
 	}
+	slices.Sort(names)
 	return names
 }
 

@@ -40,6 +40,14 @@ type Costs struct {
 	UnixSend, UnixRecv   int64
 	UnixHold             int64 // of a socket call: with the socket's lock held
 	UnixLines            int64 // contended cache lines of one socket call (a count)
+	TCPSend, TCPRecv     int64 // the calls, without what the next two lines have
+	TCPTransmit          int64 // one segment through TCP, IP and the loopback device, up to the receiver's TCP
+	TCPReceive, TCPAck   int64 // its processing there; an ACK without data, both sides together
+	UDPSend, UDPRecv     int64 // the calls; the send includes the softirq that receives
+	LoopbackLines        int64 // contended cache lines of one TCP or UDP call (a count)
+	LoopbackCopy         int64 // per KiB, into a socket and, from another CPU's cache, out of it
+	CopyMemory           int64 // per KiB of such a copy that goes through memory
+	SendfilePage         int64 // one page of a file put into a TCP segment instead of a copy
 	Poll                 int64
 	FutexWake, FutexWait int64 // the calls, without the wakeups and the switch
 	FutexLines           int64 // lines of bucket and queue entry that a wake fetches from where the waiter slept (a count)
@@ -118,6 +126,17 @@ var costFields = []costField{
 	{"unix_recv", "ns", func(c *Costs) *int64 { return &c.UnixRecv }},
 	{"unix_hold", "ns", func(c *Costs) *int64 { return &c.UnixHold }},
 	{"unix_lines", "lines", func(c *Costs) *int64 { return &c.UnixLines }},
+	{"tcp_send", "ns", func(c *Costs) *int64 { return &c.TCPSend }},
+	{"tcp_recv", "ns", func(c *Costs) *int64 { return &c.TCPRecv }},
+	{"tcp_transmit", "ns", func(c *Costs) *int64 { return &c.TCPTransmit }},
+	{"tcp_receive", "ns", func(c *Costs) *int64 { return &c.TCPReceive }},
+	{"tcp_ack", "ns", func(c *Costs) *int64 { return &c.TCPAck }},
+	{"udp_send", "ns", func(c *Costs) *int64 { return &c.UDPSend }},
+	{"udp_recv", "ns", func(c *Costs) *int64 { return &c.UDPRecv }},
+	{"loopback_lines", "lines", func(c *Costs) *int64 { return &c.LoopbackLines }},
+	{"loopback_copy", "ns/KiB", func(c *Costs) *int64 { return &c.LoopbackCopy }},
+	{"copy_memory", "ns/KiB", func(c *Costs) *int64 { return &c.CopyMemory }},
+	{"sendfile_page", "ns", func(c *Costs) *int64 { return &c.SendfilePage }},
 	{"poll", "ns", func(c *Costs) *int64 { return &c.Poll }},
 	{"select_fd", "ns", func(c *Costs) *int64 { return &c.SelectFD }},
 	{"spin_limit", "ns", func(c *Costs) *int64 { return &c.SpinLimit }},
@@ -129,6 +148,8 @@ var costFields = []costField{
 	{"pgbench_command", "ns", priceField(workload.PriceCommand)},
 	{"pgbench_query", "ns", priceField(workload.PriceQuery)},
 	{"pgbench_scan", "ns", priceField(workload.PriceScan)},
+	{"tbench_client", "ns", priceField(workload.PriceTbenchClient)},
+	{"tbench_server", "ns", priceField(workload.PriceTbenchServer)},
 	{"lu_jacobian", "ns", priceField(workload.PriceLUJacobian)},
 	{"lu_solve", "ns", priceField(workload.PriceLUSolve)},
 	{"lu_rhs", "ns", priceField(workload.PriceLURHS)},

@@ -8,7 +8,7 @@ func (m *Sim) begin(c *cpu, t *task) int64 {
 	for {
 		in := &t.prog[t.pc]
 		switch in.Op {
-		case workload.OpWrite, workload.OpRead, workload.OpPoll:
+		case workload.OpWrite, workload.OpRead, workload.OpReadSome, workload.OpPoll:
 			return m.beginTransfer(c, t, in)
 		case workload.OpLoop:
 			t.loops[in.Slot]++
@@ -61,7 +61,7 @@ func (m *Sim) begin(c *cpu, t *task) int64 {
 		case workload.OpHandOver:
 			return m.beginHandOver(c, t, in)
 		case workload.OpTally:
-			m.recorders[in.Chan].Tally++
+			m.recorders[in.Chan].Tally += max(1, in.N)
 		case workload.OpCountTo:
 			if m.syncs.CountTo(in.Chan, in.N) {
 				t.pc = in.Target
@@ -87,6 +87,9 @@ func (m *Sim) beginTransfer(c *cpu, t *task, in *workload.Instr) int64 {
 	if t.left == 0 {
 		t.left = in.N
 	}
+	if st.loopback {
+		return m.beginLoopback(c, t, st, in)
+	}
 	cost := m.channelCost(st, in, t)
 	if in.Op != workload.OpPoll {
 		cost += m.spill.of(st.memoryLines * m.costs.LineMemory)
@@ -108,7 +111,7 @@ func (m *Sim) channelCost(st *channelState, in *workload.Instr, t *task) int64 {
 	switch in.Op {
 	case workload.OpWrite:
 		base = st.writeCost
-	case workload.OpRead, workload.OpTryRead:
+	case workload.OpRead, workload.OpReadSome, workload.OpTryRead:
 		base = st.readCost
 		if !t.resumed && !st.ch.Readable() {
 			return m.costs.Syscall + base/2
@@ -148,7 +151,7 @@ func (m *Sim) exitCost(t *task) int64 {
 func (m *Sim) complete(c *cpu, t *task) (blocks bool) {
 	in := c.instr
 	switch in.Op {
-	case workload.OpWrite, workload.OpRead, workload.OpPoll:
+	case workload.OpWrite, workload.OpRead, workload.OpReadSome, workload.OpPoll:
 		return m.completeTransfer(c, t, in)
 	case workload.OpSleep:
 		m.armTimer(c, t, in.N)
@@ -190,7 +193,7 @@ func (m *Sim) completeTransfer(c *cpu, t *task, in *workload.Instr) (blocks bool
 	switch in.Op {
 	case workload.OpWrite:
 		st.ch.Write(t.id, int32(t.left), t.resumed, out)
-	case workload.OpRead:
+	case workload.OpRead, workload.OpReadSome:
 		st.ch.Read(t.id, int32(t.left), t.resumed, out)
 	default:
 		st.ch.Poll(t.id, t.resumed, out)
@@ -199,10 +202,7 @@ func (m *Sim) completeTransfer(c *cpu, t *task, in *workload.Instr) (blocks bool
 	st.lastCPU = c.id
 	c.debt += int64(out.NewPages) * m.costs.NewPage
 	t.left -= int64(out.Moved)
-	for i := range out.Wakes {
-		w := out.Wakes[i]
-		m.wake(c, &m.tasks[w.Task], w.Sync)
-	}
+	m.completeWakes(c, st)
 	if out.Blocked {
 		t.resumed = true
 		return true
@@ -220,6 +220,18 @@ func (m *Sim) completeTransfer(c *cpu, t *task, in *workload.Instr) (blocks bool
 	t.left = 0
 	t.pc++
 	return false
+}
+
+// completeWakes makes those runnable that a channel call has woken.
+func (m *Sim) completeWakes(c *cpu, st *channelState) {
+	if st.loopback {
+		m.runLoopback(c, st)
+		return
+	}
+	for i := range m.out.Wakes {
+		w := m.out.Wakes[i]
+		m.wake(c, &m.tasks[w.Task], w.Sync)
+	}
 }
 
 // reapOrWait takes one exited child; without one the parent sleeps until the

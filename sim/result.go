@@ -16,6 +16,7 @@ type Result struct {
 	Switches   int64 // changes of the running task, idle included
 	Messages   int64 // completed writes
 	Wakeups    int64
+	Dropped    int64 // datagrams that found the receiver's buffer full
 	IPIs       int64
 	FutexCalls int64               // waits and wakes, with effect or without
 	Migrations [numDistances]int64 // by distance; SameCPU stays 0

@@ -134,6 +134,9 @@ type channelState struct {
 	memoryLines         int64 // that a call touches of a message's memory
 	freeAt              int64
 	lastCPU             int32
+	loopback            bool  // TCP or UDP
+	segments, processed int64 // of the write under way: what its cost has foreseen
+	fresh               bool  // something was sent that nobody has read of
 }
 
 // New builds a simulation; nothing has run yet.
@@ -271,6 +274,7 @@ func (m *Sim) buildChannels(sc *workload.Scenario, rules workload.Rules) {
 			st.hold, st.lines, st.memoryLines = m.costs.UnixHold, m.costs.UnixLines, m.costs.UnixMemoryLines
 			st.writeCost, st.readCost = m.costs.UnixSend, m.costs.UnixRecv
 		}
+		m.priceLoopback(&st, sc.Channels[i].Kind)
 		m.channels[i] = st
 	}
 }

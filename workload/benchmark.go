@@ -118,6 +118,11 @@ type operandTaker interface {
 	operand() option
 }
 
+// testFlagTaker is a benchmark with flags that follow a "--".
+type testFlagTaker interface {
+	testOptions() []option
+}
+
 // fileReader is a benchmark whose operand names a file.
 type fileReader interface {
 	operandTaker
@@ -134,6 +139,9 @@ func optionsOf(tool string, b parsable) optionSet {
 	if taker, ok := b.(operandTaker); ok {
 		operand := taker.operand()
 		set.operand = &operand
+	}
+	if taker, ok := b.(testFlagTaker); ok {
+		set.behind = taker.testOptions()
 	}
 	if reader, ok := b.(dashReader); ok {
 		set.dashes = reader.dashesAreUnderscores()
@@ -180,6 +188,16 @@ var registry = []registration{
 		name:    "pgbench",
 		summary: "SELECTs by clients of a PostgreSQL server (-S, PostgreSQL 9.2)",
 		create:  func() parsable { return newPgbench() },
+	},
+	{
+		name:    "netperf",
+		summary: "TCP and UDP over loopback: streams, requests and replies, sendfile (netperf 2.7)",
+		create:  func() parsable { return newNetperf() },
+	},
+	{
+		name:    "tbench",
+		summary: "the network part of a file server's load over loopback TCP (dbench 4.0)",
+		create:  func() parsable { return newTbench() },
 	},
 	{
 		name:    "sysbench",

@@ -249,7 +249,7 @@ func TestFlagsLikeTheRealTools(t *testing.T) {
 
 func TestWrongCommandLines(t *testing.T) {
 	for line, want := range map[string]string{
-		"":                          "no benchmark is named: there are hackbench, perf bench sched messaging, messaging, perf bench sched pipe, perf-pipe, rt-app, schbench, pgbench, sysbench, lu, while1",
+		"":                          "no benchmark is named: there are hackbench, perf bench sched messaging, messaging, perf bench sched pipe, perf-pipe, rt-app, schbench, pgbench, netperf, tbench, sysbench, lu, while1",
 		"hackbnch -g 1":             `there is no benchmark "hackbnch -g 1": there are hackbench`,
 		"perf bench sched":          `there is no benchmark "perf bench sched"`,
 		"hackbench -q":              "hackbench: there is no flag -q: there are -f/--fds, -F/--fifo, -g/--groups, -l/--loops, -p/--pipe, -i/--inet, -s/--datasize, -T/--threads, -P/--process",

@@ -19,6 +19,12 @@ type Outcome struct {
 	// NewPages is the memory this call allocated: pages of a pipe beyond those
 	// it kept spare, socket buffers of a stream.
 	NewPages int32
+	// Segments is how many TCP segments with data were transmitted in this call,
+	// Received how many were processed by the receiving side's TCP, by whichever
+	// side, and Acks how many ACKs without data were sent and processed.
+	Segments, Received, Acks int32
+	// Dropped is how many datagrams found the receiver's buffer full.
+	Dropped int32
 	// Calls is how often an operation on a synchronisation object entered the
 	// kernel.
 	Calls int32
@@ -28,7 +34,8 @@ type Outcome struct {
 	Blocked bool
 }
 
-// Channel is one pipe or one direction of a stream socket pair. A call is one
+// Channel is one pipe, one direction of a stream socket pair or of a TCP
+// connection, or a UDP socket with those who send to it. A call is one
 // attempt of a task to write, read or poll; it moves what it can and says who
 // is woken and whether the caller sleeps:
 //
@@ -47,6 +54,8 @@ type Channel struct {
 	writers waitList
 	pipe    pipe
 	unix    unixStream
+	tcp     *tcpStream
+	udp     *udpSocket
 	variant channelVariant
 	watcher nodeRef // the task that watches the channel (watch.go)
 }
@@ -59,11 +68,18 @@ const (
 	exclusivePipe
 	slotFreedPipe
 	unixSocket
+	tcpDirection
+	udpReceiver
 )
 
 func variantOf(kind ChannelKind, rules Rules) channelVariant {
-	if kind == UnixStream {
+	switch kind {
+	case UnixStream:
 		return unixSocket
+	case TCPStream:
+		return tcpDirection
+	case UDPSocket:
+		return udpReceiver
 	}
 	switch rules.Pipe {
 	case PipeShared:
@@ -84,6 +100,10 @@ func (c *Channel) Write(t TaskID, n int32, resumed bool, out *Outcome) {
 		c.writeExclusive(t, n, resumed, out)
 	case unixSocket:
 		c.writeUnix(t, n, out)
+	case tcpDirection:
+		c.writeTCP(t, n, out)
+	case udpReceiver:
+		c.writeUDP(n, out)
 	}
 }
 
@@ -97,6 +117,10 @@ func (c *Channel) Read(t TaskID, n int32, resumed bool, out *Outcome) {
 		c.readExclusive(t, n, resumed, out)
 	case unixSocket:
 		c.readUnix(t, n, out)
+	case tcpDirection:
+		c.readTCP(t, n, out)
+	case udpReceiver:
+		c.readUDP(t, n, out)
 	}
 }
 
@@ -117,23 +141,50 @@ func (c *Channel) Poll(t TaskID, _ bool, out *Outcome) {
 // Memory is how many bytes of memory hold what waits in the channel: pages of
 // a pipe, true sizes of a socket's messages.
 func (c *Channel) Memory() int64 {
-	if c.variant == unixSocket {
+	switch c.variant {
+	case unixSocket:
 		return int64(c.unix.wmem)
+	case tcpDirection:
+		return c.tcp.written - c.tcp.read
+	case udpReceiver:
+		return int64(c.udp.memory)
 	}
 	return int64(c.pipe.used) * pageSize
 }
 
 // Readable reports whether a read would return at once.
 func (c *Channel) Readable() bool {
-	if c.variant == unixSocket {
+	switch c.variant {
+	case unixSocket:
 		return c.unix.count > 0
+	case tcpDirection:
+		return c.tcp.sent.bytes > c.tcp.read
+	case udpReceiver:
+		return c.udp.waiting > 0
 	}
 	return c.pipe.used > 0
+}
+
+// Datagrams reports whether the channel is a UDP socket.
+func (c *Channel) Datagrams() bool { return c.variant == udpReceiver }
+
+// Ready is how many bytes a read from a TCP connection or a UDP socket would
+// return at most.
+func (c *Channel) Ready() int64 {
+	switch {
+	case c.variant == tcpDirection:
+		return c.tcp.sent.bytes - c.tcp.read
+	case c.variant == udpReceiver && c.udp.waiting > 0:
+		length, _ := c.udp.queue.next()
+		return int64(length)
+	}
+	return 0
 }
 
 func (out *Outcome) reset() {
 	out.Wakes = out.Wakes[:0]
 	out.Moved, out.NewPages, out.Calls, out.Blocked = 0, 0, 0, false
+	out.Segments, out.Received, out.Acks, out.Dropped = 0, 0, 0, 0
 }
 
 // Channels is the state of all channels of a scenario.
@@ -171,6 +222,17 @@ func (cs *Channels) Reset() {
 			set:     cs,
 			variant: variantOf(cs.specs[i].Kind, cs.rules),
 			unix:    unixStream{runs: c.unix.runs},
+		}
+		switch c.variant {
+		case tcpDirection:
+			c.tcp = newTCPStream(cs.specs[i])
+		case udpReceiver:
+			c.udp = &udpSocket{}
+		}
+	}
+	for i := range cs.channels {
+		if reverse := cs.specs[i].Reverse; reverse != 0 {
+			cs.channels[i].tcp.reverse = &cs.channels[i+int(reverse)]
 		}
 	}
 }

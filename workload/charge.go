@@ -11,7 +11,7 @@ import (
 type Price int32
 
 // The prices: of a PostgreSQL server and its client pgbench, of the NAS
-// benchmark LU, and of sysbench with its servers.
+// benchmark LU, of sysbench with its servers, and of tbench.
 const (
 	PricePlan         Price = iota // a backend: parse, analyse and plan a SELECT by primary key
 	PriceExecute                   // a backend: execute it, with all pages at hand
@@ -20,6 +20,8 @@ const (
 	PriceCommand                   // pgbench: one variable-setting command of the script
 	PriceQuery                     // pgbench: put the query together
 	PriceScan                      // pgbench: look at one client in a pass over all of them
+	PriceTbenchClient              // tbench: read the next operation, see to its parent, build the request
+	PriceTbenchServer              // its server: look at the request, build the reply
 	PriceLUJacobian                // lu: the Jacobian of one point, in one sweep
 	PriceLUSolve                   // lu: the solution of one point, in one sweep
 	PriceLURHS                     // lu: everything else of one point in an iteration
@@ -38,6 +40,7 @@ const (
 // priceNames are the names of the cost parameters.
 var priceNames = [NumPrices]string{
 	"pg_plan", "pg_execute", "pg_page_read", "pgbench_reply", "pgbench_command", "pgbench_query", "pgbench_scan",
+	"tbench_client", "tbench_server",
 	"lu_jacobian", "lu_solve", "lu_rhs",
 	"sysbench_statement", "mysql_point", "mysql_range", "mysql_write", "mysql_control",
 	"pgsql_point", "pgsql_range", "pgsql_write", "pgsql_control",

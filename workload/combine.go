@@ -27,7 +27,7 @@ func (s *Scenario) AddBackground(other *Scenario) {
 	for _, p := range other.endlessPrograms() {
 		for i := range p {
 			switch in := &p[i]; in.Op {
-			case OpWrite, OpRead, OpPoll, OpWatch, OpSelect, OpUnlessWatched, OpTryRead:
+			case OpWrite, OpRead, OpReadSome, OpPoll, OpWatch, OpSelect, OpUnlessWatched, OpTryRead:
 				in.Chan += channels
 			case OpFork:
 				in.N += tasks

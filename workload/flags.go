@@ -29,7 +29,9 @@ type optionSet struct {
 	tool    string // how messages name it
 	options []option
 	operand *option // what may stand without a flag, nil: nothing
-	dashes  bool    // an underscore in a long name may be written as a dash, and the other way round
+	// behind are the flags that may follow a "--", nil: there is none.
+	behind []option
+	dashes bool // an underscore in a long name may be written as a dash, and the other way round
 }
 
 // parse applies the arguments that follow the tool's name, in the manner of
@@ -40,6 +42,9 @@ func (o *optionSet) parse(args []string) error {
 		args = args[1:]
 		var err error
 		switch {
+		case arg == "--" && o.behind != nil:
+			test := optionSet{tool: o.tool + " --", options: o.behind}
+			return test.parse(args)
 		case arg == "-h" || arg == "--help":
 			return &HelpError{Text: o.help()}
 		case strings.HasPrefix(arg, "--"):
@@ -135,15 +140,23 @@ func (o *optionSet) help() string {
 	if o.operand != nil {
 		fmt.Fprintf(&b, "  %-24s %s\n", o.operand.arg, o.operand.help)
 	}
-	for i := range o.options {
-		opt := &o.options[i]
+	writeHelp(&b, o.options)
+	if o.behind != nil {
+		fmt.Fprintf(&b, "  %-24s %s\n", "--", "then flags of the test:")
+		writeHelp(&b, o.behind)
+	}
+	return b.String()
+}
+
+func writeHelp(b *strings.Builder, options []option) {
+	for i := range options {
+		opt := &options[i]
 		name := opt.name()
 		if opt.arg != "" {
 			name += " " + opt.arg
 		}
-		fmt.Fprintf(&b, "  %-24s %s\n", name, opt.help)
+		fmt.Fprintf(b, "  %-24s %s\n", name, opt.help)
 	}
-	return b.String()
 }
 
 func (opt *option) name() string {

@@ -17,7 +17,7 @@ const (
 type Histogram struct {
 	Count    int64
 	Min, Max int64 // of all samples; 0 without any
-	Sum      int64
+	Sum      int64 // of all samples
 	buckets  [numBuckets]int64
 }
 

@@ -36,6 +36,10 @@ const (
 	// OpRead reads N bytes in total from channel Chan; a short read is
 	// followed by another read call for the rest.
 	OpRead
+	// OpReadSome makes one read call of up to N bytes from channel Chan, which
+	// sleeps while there are none. OpWrite, OpRead and OpReadSome with [NoCopy] in
+	// Slot copy nothing: sendfile, and MSG_TRUNC.
+	OpReadSome
 	// OpPoll sleeps until channel Chan is readable and consumes nothing.
 	OpPoll
 	// OpLoop adds 1 to the task's counter number Slot; while that is below N
@@ -121,7 +125,7 @@ const (
 	// OpTryRead reads up to N bytes from channel Chan without sleeping; it jumps
 	// ahead to Target if there is nothing to read.
 	OpTryRead
-	// OpTally adds 1 to the tally of recorder Chan.
+	// OpTally adds N to the tally of recorder Chan, 1 if N is 0.
 	OpTally
 	// OpCountTo adds 1 to word Chan and jumps ahead to Target when that makes N.
 	OpCountTo
@@ -187,6 +191,9 @@ const (
 	numOps
 )
 
+// NoCopy as the Slot of a transfer says that its bytes are not copied.
+const NoCopy = 1
+
 // Instr is one instruction, 32 bytes. Fields its Op does not name are zero.
 type Instr struct {
 	N, M   int64
@@ -203,7 +210,7 @@ type Program []Instr
 // Bounds are what the operands of a program may refer to.
 type Bounds struct {
 	Tasks     int        // OpFork: 0 to Tasks-1
-	Channels  int        // OpWrite, OpRead, OpPoll: 0 to Channels-1
+	Channels  int        // OpWrite, OpRead, OpReadSome, OpPoll: 0 to Channels-1
 	Marks     int        // OpMark: 0 to Marks-1
 	Recorders int        // OpSample, OpForget, OpSnapshot: 0 to Recorders-1
 	Sources   int        // OpReceive, OpAnswer: 0 to Sources-1
@@ -251,7 +258,7 @@ func (p Program) validateInstr(i int, in Instr, b Bounds) error {
 		if in.N < 0 || in.M < in.N {
 			return fmt.Errorf("times [%d, %d] ns must satisfy 0 <= least <= most", in.N, in.M)
 		}
-	case OpWrite, OpRead:
+	case OpWrite, OpRead, OpReadSome:
 		return validateTransfer(in, b)
 	case OpPoll:
 		return within("channel", int64(in.Chan), b.Channels)
@@ -269,7 +276,12 @@ func (p Program) validateInstr(i int, in Instr, b Bounds) error {
 		if in.N < 1 || in.N > maxSleepTicks {
 			return fmt.Errorf("%d ticks are not in [1, %d]", in.N, int64(maxSleepTicks))
 		}
-	case OpSample, OpForget, OpSnapshot, OpTally:
+	case OpTally:
+		if in.N < 0 {
+			return fmt.Errorf("a tally of %d: it counts up", in.N)
+		}
+		return within("recorder", int64(in.Chan), b.Recorders)
+	case OpSample, OpForget, OpSnapshot:
 		return within("recorder", int64(in.Chan), b.Recorders)
 	case OpReceive, OpAnswer:
 		return within("source", int64(in.Chan), b.Sources)
@@ -288,8 +300,11 @@ func (p Program) validateInstr(i int, in Instr, b Bounds) error {
 }
 
 func validateTransfer(in Instr, b Bounds) error {
-	if in.N < 1 || in.N > maxTransfer {
+	switch {
+	case in.N < 1 || in.N > maxTransfer:
 		return fmt.Errorf("length %d bytes is not in [1, %d]", in.N, int64(maxTransfer))
+	case in.Slot > NoCopy:
+		return fmt.Errorf("unknown manner %d of a transfer", in.Slot)
 	}
 	return within("channel", int64(in.Chan), b.Channels)
 }
@@ -387,7 +402,7 @@ func (op Op) String() string {
 
 var opNames = [...]string{
 	OpRun: "run", OpRunRandom: "run", OpSleep: "sleep", OpSleepRandom: "sleep",
-	OpWrite: "write", OpRead: "read", OpPoll: "poll", OpLoop: "loop", OpFork: "fork",
+	OpWrite: "write", OpRead: "read", OpReadSome: "readsome", OpPoll: "poll", OpLoop: "loop", OpFork: "fork",
 	OpWaitChildren: "waitchildren", OpMark: "mark", OpExit: "exit",
 	OpSpinWall: "spin", OpSleepTicks: "sleepticks", OpStamp: "stamp", OpSample: "sample", OpForget: "forget", OpSnapshot: "snapshot",
 	OpStore: "store", OpBranch: "branch", OpFutexWait: "futexwait", OpFutexWake: "futexwake",

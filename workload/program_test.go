@@ -171,7 +171,8 @@ func genProgram(t *rapid.T) Program {
 			in.N = rapid.Int64Min(0).Draw(t, "n")
 		case OpRunRandom, OpSleepRandom:
 			in.N, in.M = rapid.Int64Min(0).Draw(t, "n"), rapid.Int64Min(0).Draw(t, "m")
-		case OpWrite, OpRead:
+		case OpWrite, OpRead, OpReadSome:
+			in.Slot = uint8(rapid.IntRange(0, NoCopy).Draw(t, "slot"))
 			in.Chan, in.N = rapid.Int32Min(0).Draw(t, "chan"), rapid.Int64Range(0, maxTransfer).Draw(t, "n")
 		case OpPoll:
 			in.Chan = rapid.Int32Min(0).Draw(t, "chan")
@@ -187,7 +188,9 @@ func genProgram(t *rapid.T) Program {
 			in.N = rapid.Int64Range(0, maxSleepTicks).Draw(t, "n")
 		case OpSample, OpPush:
 			in.Chan, in.N = rapid.Int32Min(0).Draw(t, "chan"), int64(rapid.Int32Min(0).Draw(t, "n"))
-		case OpForget, OpSnapshot, OpTally, OpReceive, OpAnswer:
+		case OpTally:
+			in.Chan, in.N = rapid.Int32Min(0).Draw(t, "chan"), int64(rapid.Int32Min(0).Draw(t, "n"))
+		case OpForget, OpSnapshot, OpReceive, OpAnswer:
 			in.Chan = rapid.Int32Min(0).Draw(t, "chan")
 		case OpBranch, OpCountTo:
 			in.Target = int32(i + 1)
@@ -239,12 +242,12 @@ func genProgram(t *rapid.T) Program {
 
 func TestParseProgramNamesTheLineAndTheMend(t *testing.T) {
 	for text, want := range map[string]string{
-		"exit\nwrit c0 1":             "line 2: writ: unknown operation: there are run, sleep, write, read, poll, loop, fork, waitchildren, mark, exit, spin, sleepticks, stamp, sample, forget, snapshot, store, branch, futexwait, futexwake, post, await, lock, unlock, condwait, signal, broadcast, meet, push, take, posttaken, add, sempost, semwait, epoch, activate, activated, clockin, clockout, runwall, due, sleepuntil, late, forknext, affinity, group, priority, yield, syscalls, touch, watch, select, unlesswatched, tryread, tally, countto, charge, lookup, spinlocked, teammeet, handover, receive, serve, answer",
+		"exit\nwrit c0 1":             "line 2: writ: unknown operation: there are run, sleep, write, read, readsome, poll, loop, fork, waitchildren, mark, exit, spin, sleepticks, stamp, sample, forget, snapshot, store, branch, futexwait, futexwake, post, await, lock, unlock, condwait, signal, broadcast, meet, push, take, posttaken, add, sempost, semwait, epoch, activate, activated, clockin, clockout, runwall, due, sleepuntil, late, forknext, affinity, group, priority, yield, syscalls, touch, watch, select, unlesswatched, tryread, tally, countto, charge, lookup, spinlocked, teammeet, handover, receive, serve, answer",
 		"exit\nbranch s0 1 x\nexit":   `line 2: branch: label "x" is not set below`,
 		"x: exit\nbranch s0 1 x":      `line 2: branch: label "x" is set above: a branch goes ahead`,
 		"store s0 4294967296":         `line 1: store: "4294967296": want a whole number that fits into 32 bits`,
 		"push s5":                     `line 1: push: want "push sOBJECT sOBJECT"`,
-		"write c0":                    `line 1: write: want "write cCHANNEL BYTES"`,
+		"write c0":                    `line 1: write: want "write cCHANNEL BYTES [nocopy]"`,
 		"write 0 1":                   `line 1: write: "0": want cN with N a whole number from 0 to 2147483647`,
 		"run ten":                     `line 1: run: time "ten": want a length such as 350ns, 10us, 1.5ms, 2s`,
 		"run -1ms":                    `line 1: run: time "-1ms": want a length such as 350ns, 10us, 1.5ms, 2s`,

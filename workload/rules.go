@@ -43,6 +43,8 @@ type Rules struct {
 	// WheelRoundsUp (from v4.8): a jiffy timer never fires early, so one that
 	// is set between two ticks waits for one tick more.
 	WheelRoundsUp bool
+	// Loopback is what TCP and UDP over the loopback device have.
+	Loopback LoopbackRules
 }
 
 // kernelRules lists, oldest first, the version from which each set of rules
@@ -70,7 +72,9 @@ func RulesFor(kernel string) (Rules, error) {
 	for i := len(kernelRules) - 1; i >= 0; i-- {
 		k := &kernelRules[i]
 		if major > k.major || major == k.major && minor >= k.minor {
-			return k.rules, nil
+			rules := k.rules
+			rules.Loopback = loopbackRulesOf(major, minor)
+			return rules, nil
 		}
 	}
 	return Rules{}, fmt.Errorf("kernel %q: the oldest version with known pipe and socket rules is v3.2", kernel)

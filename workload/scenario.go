@@ -58,11 +58,20 @@ const (
 	// UnixStream is one direction of an AF_UNIX stream socket pair: its
 	// writers share the sending socket, its readers the receiving one.
 	UnixStream
+	// TCPStream is one direction of a TCP connection over the loopback device.
+	TCPStream
+	// UDPSocket is a receiving UDP socket there, with those who send to it.
+	UDPSocket
 )
 
 // ChannelSpec declares one channel.
 type ChannelSpec struct {
 	Kind ChannelKind
+	// NoDelay sets TCP_NODELAY at a TCPStream's sender.
+	NoDelay bool
+	// Reverse is how many channels further, or back, the other direction of a
+	// TCPStream's connection stands; 0: there is none.
+	Reverse int32
 }
 
 // Scenario is everything one run executes. The run ends when every task that
@@ -98,8 +107,8 @@ func (s *Scenario) Validate(cpus int) error {
 		return fmt.Errorf("time limit %d ns is negative", s.TimeLimit)
 	}
 	for i, ch := range s.Channels {
-		if ch.Kind > UnixStream {
-			return fmt.Errorf("channel %d: unknown kind %d", i, ch.Kind)
+		if err := s.validateChannel(i, ch); err != nil {
+			return fmt.Errorf("channel %d: %w", i, err)
 		}
 	}
 	if err := s.validateSyncs(); err != nil {
@@ -135,6 +144,25 @@ func (s *Scenario) Validate(cpus int) error {
 		return err
 	}
 	return s.validateEnd()
+}
+
+func (s *Scenario) validateChannel(i int, ch ChannelSpec) error {
+	switch {
+	case ch.Kind > UDPSocket:
+		return fmt.Errorf("unknown kind %d", ch.Kind)
+	case ch.Kind != TCPStream && (ch.NoDelay || ch.Reverse != 0):
+		return fmt.Errorf("only a TCP connection has TCP_NODELAY and another direction")
+	case ch.Reverse == 0:
+		return nil
+	}
+	other := int64(i) + int64(ch.Reverse)
+	if err := within("channel", other, len(s.Channels)); err != nil {
+		return fmt.Errorf("the other direction: %w", err)
+	}
+	if back := s.Channels[other]; back.Kind != TCPStream || back.Reverse != -ch.Reverse {
+		return fmt.Errorf("channel %d is not the other direction of the same connection", other)
+	}
+	return nil
 }
 
 func (s *Scenario) validateTask(i, cpus int) error {

@@ -54,10 +54,13 @@ func TestValidateScenario(t *testing.T) {
 		`program 1: instruction 0 (poll): channel 0 does not exist: none is declared`: func(s *Scenario) {
 			s.Programs[1] = mustProgram(t, "poll c0\nexit")
 		},
-		`channel 0: unknown kind 2`:                         func(s *Scenario) { s.Channels = []ChannelSpec{{Kind: 2}} },
-		`task 1 ("child") never exits: set a time limit`:    func(s *Scenario) { s.Tasks[1].Program = 2 },
-		`every task is in the background: set a time limit`: func(s *Scenario) { s.Tasks[0].Background, s.Tasks[1].Background = true, true },
-		`time limit -1 ns is negative`:                      func(s *Scenario) { s.TimeLimit = -1 },
+		`channel 0: unknown kind 4`:                          func(s *Scenario) { s.Channels = []ChannelSpec{{Kind: 4}} },
+		`channel 0: only a TCP connection has`:               func(s *Scenario) { s.Channels = []ChannelSpec{{Kind: Pipe, NoDelay: true}} },
+		`channel 1: the other direction: channel 2 does not`: func(s *Scenario) { s.Channels = []ChannelSpec{{}, {Kind: TCPStream, Reverse: 1}} },
+		`channel 1: channel 0 is not the other direction`:    func(s *Scenario) { s.Channels = []ChannelSpec{{}, {Kind: TCPStream, Reverse: -1}} },
+		`task 1 ("child") never exits: set a time limit`:     func(s *Scenario) { s.Tasks[1].Program = 2 },
+		`every task is in the background: set a time limit`:  func(s *Scenario) { s.Tasks[0].Background, s.Tasks[1].Background = true, true },
+		`time limit -1 ns is negative`:                       func(s *Scenario) { s.TimeLimit = -1 },
 	} {
 		s := smallScenario(t)
 		spoil(s)

@@ -15,6 +15,7 @@ import (
 //	sleep 50ms                sleep 0s..100ms likewise
 //	write c2 100              100 bytes to channel 2
 //	read c2 100
+//	readsome c2 100           one call of up to 100 bytes; nocopy copies none
 //	poll c1
 //	loop again 20             counter 0; "loop again 20 slot 1" uses counter 1
 //	loop again forever
@@ -57,7 +58,7 @@ import (
 //	select c3 8               8 channels from 3 on
 //	unlesswatched c3 end
 //	tryread c3 80 end
-//	tally r0
+//	tally r0                  1, or a number behind it
 //	countto s3 100 end
 //	charge pg_plan 1000 10    the price, 10 percent more or less
 //	lookup 40 22000000        40 lines of 22 MB
@@ -100,8 +101,8 @@ func (in Instr) String() string {
 		return fmt.Sprintf("%s %s", in.Op, time.Duration(in.N))
 	case OpRunRandom, OpSleepRandom:
 		return fmt.Sprintf("%s %s..%s", in.Op, time.Duration(in.N), time.Duration(in.M))
-	case OpWrite, OpRead:
-		return fmt.Sprintf("%s c%d %d", in.Op, in.Chan, in.N)
+	case OpWrite, OpRead, OpReadSome:
+		return in.transferString()
 	case OpPoll:
 		return fmt.Sprintf("%s c%d", in.Op, in.Chan)
 	case OpLoop:
@@ -186,8 +187,9 @@ func (pp *programParser) label(name string) error {
 var opUsage = []struct{ name, usage string }{
 	{"run", "TIME or LEAST..MOST"},
 	{"sleep", "TIME or LEAST..MOST"},
-	{"write", "cCHANNEL BYTES"},
-	{"read", "cCHANNEL BYTES"},
+	{"write", "cCHANNEL BYTES [nocopy]"},
+	{"read", "cCHANNEL BYTES [nocopy]"},
+	{"readsome", "cCHANNEL BYTES [nocopy]"},
 	{"poll", "cCHANNEL"},
 	{"loop", "LABEL COUNT|forever [slot NUMBER]"},
 	{"fork", "tTASK"},
@@ -238,7 +240,7 @@ var opUsage = []struct{ name, usage string }{
 	{"select", "cCHANNEL NUMBER"},
 	{"unlesswatched", "cCHANNEL LABEL"},
 	{"tryread", "cCHANNEL BYTES LABEL"},
-	{"tally", "rRECORDER"},
+	{"tally", "rRECORDER [NUMBER]"},
 	{"countto", "sOBJECT VALUE LABEL"},
 	{"charge", "PRICE THOUSANDTHS PERCENT"},
 	{"lookup", "LINES BYTES"},
@@ -269,10 +271,12 @@ func (pp *programParser) instruction(op string, args []string) (Instr, error) {
 		return parseTimed(OpRun, OpRunRandom, args[0])
 	case op == "sleep" && len(args) == 1:
 		return parseTimed(OpSleep, OpSleepRandom, args[0])
-	case op == "write" && len(args) == 2:
+	case op == "write" && len(args) >= 2:
 		return parseTransfer(OpWrite, args)
-	case op == "read" && len(args) == 2:
+	case op == "read" && len(args) >= 2:
 		return parseTransfer(OpRead, args)
+	case op == "readsome" && len(args) >= 2:
+		return parseTransfer(OpReadSome, args)
 	case op == "poll" && len(args) == 1:
 		channel, err := parseNumber("c", args[0], math.MaxInt32)
 		return Instr{Op: OpPoll, Chan: int32(channel)}, err
@@ -341,7 +345,25 @@ func parseTransfer(op Op, args []string) (Instr, error) {
 		return Instr{}, err
 	}
 	bytes, err := parseNumber("", args[1], maxTransfer)
-	return Instr{Op: op, Chan: int32(channel), N: bytes}, err
+	in := Instr{Op: op, Chan: int32(channel), N: bytes}
+	switch {
+	case err != nil || len(args) == 2:
+		return in, err
+	case len(args) == 3 && args[2] == noCopyWord:
+		in.Slot = NoCopy
+		return in, nil
+	}
+	return in, usageError(op.String())
+}
+
+const noCopyWord = "nocopy"
+
+func (in Instr) transferString() string {
+	text := fmt.Sprintf("%s c%d %d", in.Op, in.Chan, in.N)
+	if in.Slot == NoCopy {
+		text += " " + noCopyWord
+	}
+	return text
 }
 
 // parseNumber reads a whole number in [0, most] that follows a prefix.

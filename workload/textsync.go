@@ -21,7 +21,9 @@ func (in Instr) syncString() string {
 		return fmt.Sprintf("%s %d", in.Op, in.N)
 	case OpSample:
 		return fmt.Sprintf("%s r%d %s", in.Op, in.Chan, time.Duration(in.N))
-	case OpForget, OpSnapshot, OpTally:
+	case OpTally:
+		return in.tallyString()
+	case OpForget, OpSnapshot:
 		return fmt.Sprintf("%s r%d", in.Op, in.Chan)
 	case OpReceive, OpAnswer:
 		return fmt.Sprintf("%s q%d", in.Op, in.Chan)
@@ -40,6 +42,13 @@ func (in Instr) syncString() string {
 		return fmt.Sprintf("%s s%d", in.Op, in.Chan)
 	}
 	return in.Op.String()
+}
+
+func (in Instr) tallyString() string {
+	if in.N == 0 {
+		return fmt.Sprintf("%s r%d", in.Op, in.Chan)
+	}
+	return fmt.Sprintf("%s r%d %d", in.Op, in.Chan, in.N)
 }
 
 // pendingBranch is a branch whose label stands further down.
@@ -101,6 +110,10 @@ func (pp *programParser) syncInstruction(name string, args []string) (Instr, err
 	case op == OpSample && len(args) == 2:
 		if in.Chan, err = parseIndex("r", args[0]); err == nil {
 			in.N, err = parseTime(args[1])
+		}
+	case op == OpTally && len(args) == 2:
+		if in.Chan, err = parseIndex("r", args[0]); err == nil {
+			in.N, err = parseNumber("", args[1], math.MaxInt32)
 		}
 	case (op == OpForget || op == OpSnapshot || op == OpTally) && len(args) == 1:
 		in.Chan, err = parseIndex("r", args[0])
