@@ -85,8 +85,8 @@ func (s *quotaSurvey) add(e *trace.Event, names *trace.Names) {
 	case trace.KindThrottle:
 		q := e.Queue()
 		s.note(q.Address, false)
-		if g := s.groups[s.running[int32(q.CPU)]]; g != "" {
-			s.votes[quotaVote{q.Address, int32(q.CPU), g}]++
+		if g := s.groups[s.running[q.CPU]]; g != "" {
+			s.votes[quotaVote{q.Address, q.CPU, g}]++
 		}
 	case trace.KindUnthrottle:
 		s.note(e.Queue().Address, true)

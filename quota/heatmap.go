@@ -1,7 +1,7 @@
 package quota
 
 import (
-	"bufio"
+	"bytes"
 	"fmt"
 	"html"
 	"io"
@@ -19,36 +19,37 @@ const (
 // periods, bursts and threads from top to bottom. Colours go by the logarithm of
 // the latency; a frame marks what meets the target.
 func (r *Report) WriteSVG(w io.Writer) error {
-	out := bufio.NewWriter(w)
+	var out bytes.Buffer
 	series, limits := seriesOf(r.Points), r.limits()
 	width, height := mapLeft+cellWidth*len(limits)+20, mapTop+cellHeight*len(series)+legendHeight
-	fmt.Fprintf(out, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" font-family="sans-serif" font-size="11">`+"\n", width, height, width, height)
-	fmt.Fprintf(out, `<rect width="%d" height="%d" fill="#ffffff"/>`+"\n", width, height)
-	text(out, 10, 18, "start", 13, "99th percentile of the latency by CPU limit")
-	text(out, 10, 34, "start", 11, r.Service)
+	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" font-family="sans-serif" font-size="11">`+"\n", width, height, width, height)
+	fmt.Fprintf(&out, `<rect width="%d" height="%d" fill="#ffffff"/>`+"\n", width, height)
+	text(&out, 10, 18, "start", 13, "99th percentile of the latency by CPU limit")
+	text(&out, 10, 34, "start", 11, r.Service)
 	for i, cpus := range limits {
-		text(out, mapLeft+cellWidth*i+cellWidth/2, mapTop-6, "middle", 11, fmt.Sprintf("%.2f", cpus))
+		text(&out, mapLeft+cellWidth*i+cellWidth/2, mapTop-6, "middle", 11, fmt.Sprintf("%.2f", cpus))
 	}
-	text(out, mapLeft-8, mapTop-6, "end", 11, "CPUs")
+	text(&out, mapLeft-8, mapTop-6, "end", 11, "CPUs")
 	scale := r.scale()
 	for row, points := range series {
 		first := points[0]
 		y := mapTop + cellHeight*row
-		text(out, mapLeft-8, y+17, "end", 11, fmt.Sprintf("%s, burst %d %%, %d thr.", ms(first.Limit.Period), first.burstPercent(), first.Threads))
+		text(&out, mapLeft-8, y+17, "end", 11, fmt.Sprintf("%s, burst %d %%, %d thr.", ms(first.Limit.Period), first.burstPercent(), first.Threads))
 		for _, p := range points {
-			r.cell(out, scale, p, mapLeft+cellWidth*columnOf(limits, p.CPUs()), y)
+			r.cell(&out, scale, p, mapLeft+cellWidth*columnOf(limits, p.CPUs()), y)
 		}
 	}
-	r.legend(out, scale, mapTop+cellHeight*len(series)+18)
+	r.legend(&out, scale, mapTop+cellHeight*len(series)+18)
 	out.WriteString("</svg>\n")
-	return out.Flush()
+	_, err := w.Write(out.Bytes())
+	return err
 }
 
-func text(out *bufio.Writer, x, y int, anchor string, size int, s string) {
+func text(out *bytes.Buffer, x, y int, anchor string, size int, s string) {
 	fmt.Fprintf(out, `<text x="%d" y="%d" text-anchor="%s" font-size="%d">%s</text>`+"\n", x, y, anchor, size, html.EscapeString(s))
 }
 
-func (r *Report) cell(out *bufio.Writer, scale logScale, p *Point, x, y int) {
+func (r *Report) cell(out *bytes.Buffer, scale logScale, p *Point, x, y int) {
 	part := scale.part(p.Percentile(99))
 	frame := ""
 	if r.Target > 0 && p.Meets(r.Target) {
@@ -69,7 +70,7 @@ func (r *Report) hover(p *Point) string {
 		p.describe(), us(p.Percentile(50)), us(p.Percentile(99)), us(p.Percentile(99.9)), p.Throughput, p.Stat.Throttled, p.Stat.Periods, p.Used, p.Wasted())
 }
 
-func (r *Report) legend(out *bufio.Writer, scale logScale, y int) {
+func (r *Report) legend(out *bytes.Buffer, scale logScale, y int) {
 	const steps = 10
 	for i := range steps + 1 {
 		fmt.Fprintf(out, `<rect x="%d" y="%d" width="22" height="12" fill="%s"/>`+"\n", mapLeft+22*i, y, heat(float64(i)/steps))

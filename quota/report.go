@@ -1,7 +1,7 @@
 package quota
 
 import (
-	"bufio"
+	"bytes"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -41,19 +41,20 @@ func (r *Report) Write(w io.Writer, format string) error {
 }
 
 func (r *Report) writeText(w io.Writer) error {
-	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, "%s\nThe requests need %.2f CPUs.\n", r.Service, r.Need)
+	var out bytes.Buffer
+	fmt.Fprintf(&out, "%s\nThe requests need %.2f CPUs.\n", r.Service, r.Need)
 	for _, series := range seriesOf(r.Points) {
 		first := series[0]
-		fmt.Fprintf(out, "\nperiod %s, burst %d %%, %d threads\n", ms(first.Limit.Period), first.burstPercent(), first.Threads)
-		fmt.Fprintf(out, "%8s %-18s %11s %10s %10s %10s %14s %9s %7s %7s\n",
+		fmt.Fprintf(&out, "\nperiod %s, burst %d %%, %d threads\n", ms(first.Limit.Period), first.burstPercent(), first.Threads)
+		fmt.Fprintf(&out, "%8s %-18s %11s %10s %10s %10s %14s %9s %7s %7s\n",
 			"CPUs", "cpu.max", "requests/s", "p50", "p99", "p99.9", "throttled", "for", "used", "wasted")
 		for _, p := range series {
 			out.WriteString(r.row(p))
 		}
 	}
-	r.writeAdvice(out)
-	return out.Flush()
+	r.writeAdvice(&out)
+	_, err := w.Write(out.Bytes())
+	return err
 }
 
 // row is a line of the table. A point that meets the target has a star; one that
@@ -78,7 +79,7 @@ func (p *Point) throttledPercent() float64 {
 	return 100 * float64(p.Stat.ThrottledTime) / float64(max(1, p.End))
 }
 
-func (r *Report) writeAdvice(out *bufio.Writer) {
+func (r *Report) writeAdvice(out *bytes.Buffer) {
 	if r.Target > 0 {
 		out.WriteString("\n")
 		wrap(out, r.recommendation())
@@ -119,7 +120,7 @@ const columns = 100
 
 // wrap writes a paragraph in lines of at most so many columns; those after the
 // first are indented.
-func wrap(out *bufio.Writer, text string) {
+func wrap(out *bytes.Buffer, text string) {
 	line := 0
 	for i, word := range strings.Fields(text) {
 		switch {

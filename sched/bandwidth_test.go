@@ -64,7 +64,7 @@ func TestSpinnerGetsItsQuota(t *testing.T) {
 		l.advance(periods * 100 * millisecond)
 		l.verify(t)
 		got := l.RunTime(l.clock, task)
-		if want := int64(periods * 50 * millisecond); got < want-4*millisecond || got > want+54*millisecond {
+		if want := periods * 50 * millisecond; got < want-4*millisecond || got > want+54*millisecond {
 			t.Errorf("%s: ran %d ns of 2 s, want %d and at most one more period's share", kernel, got, want)
 		}
 		st := g.BandwidthStats()

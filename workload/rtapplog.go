@@ -1,7 +1,7 @@
 package workload
 
 import (
-	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -123,10 +123,11 @@ func (b *rtApp) Logs(obs *Observation) []LogFile {
 }
 
 func writeRows(w io.Writer, rows []rtRow) error {
-	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, rtHeader, "#idx", "perf", "run", "period", "start", "end", "rel_st", "slack", "c_duration", "c_period", "wu_lat")
+	var out bytes.Buffer
+	fmt.Fprintf(&out, rtHeader, "#idx", "perf", "run", "period", "start", "end", "rel_st", "slack", "c_duration", "c_period", "wu_lat")
 	for _, r := range rows {
-		fmt.Fprintf(out, rtLine, r.index, r.perf, r.run, r.period, r.start, r.end, r.relative, r.slack, r.duration, r.cPeriod, r.late)
+		fmt.Fprintf(&out, rtLine, r.index, r.perf, r.run, r.period, r.start, r.end, r.relative, r.slack, r.duration, r.cPeriod, r.late)
 	}
-	return out.Flush() // has the first error of all
+	_, err := w.Write(out.Bytes())
+	return err
 }
