@@ -23,7 +23,7 @@ func Prediction(w io.Writer, tables []stats.Table) error {
 	if len(cells) == 0 && len(steps) == 0 {
 		return nil
 	}
-	out := &textWriter{w: bufio.NewWriter(w)}
+	out := &textWriter{w: bufio.NewWriter(w), width: pageWidth}
 	out.line("")
 	out.line("How well is the published predicted?")
 	if len(cells) == 0 {

@@ -28,6 +28,9 @@ func TestPredictionSummary(t *testing.T) {
 	if err := Prediction(&out, []stats.Table{table}); err != nil {
 		t.Fatal(err)
 	}
+	if !strings.Contains(out.String(), "  Right sign: starred cells of the document whose ") {
+		t.Errorf("the notes are not wrapped at the page's width:\n%s", out.String())
+	}
 	text := strings.Join(strings.Fields(out.String()), " ")
 	for _, want := range []string{
 		"hackbench-process-pipes [quiet] 2 of 2 1.10 ",
