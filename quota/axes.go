@@ -16,10 +16,12 @@ type Axes struct {
 	Threads []int
 }
 
-const leastQuota = 1_000_000 // ns: what cpu.max takes at least
+// leastQuota is what cpu.max takes at least, in ns, and its shortest period.
+const leastQuota = 1_000_000
 
 // Settings are all combinations, threads outermost and limits innermost.
 // Limits of less than 1 ms in a short period are left out where possible is set.
+// A period that is too short itself stays, to be refused.
 func (a *Axes) Settings(possible bool) []Setting {
 	var settings []Setting
 	for _, threads := range a.Threads {
@@ -27,7 +29,7 @@ func (a *Axes) Settings(possible bool) []Setting {
 			for _, burst := range a.Bursts {
 				for _, cpus := range a.CPUs {
 					l := LimitOf(cpus, period, burst)
-					if possible && l.Quota < leastQuota {
+					if possible && l.Quota < leastQuota && l.Period >= leastQuota {
 						continue
 					}
 					settings = append(settings, Setting{Limit: l, Threads: threads})

@@ -262,12 +262,12 @@ func (s *Scheduler) checkLimit(g *TaskGroup, l Limit) error {
 	switch {
 	case g.parent == nil:
 		return fmt.Errorf("cpu.max cannot be set on the root group")
+	case l.Period < minQuota || l.Period > maxPeriod:
+		return fmt.Errorf("cpu.max of %s: the period must be between 1000 us (1 ms) and 1000000 us (1 s), not %s", g.name, usec(l.Period))
 	case l.Quota <= 0:
 		return fmt.Errorf("cpu.max of %s: a limit of %s is no time to run in; write at least 1000 (1 ms), or max for no limit", g.name, usec(l.Quota))
 	case l.Quota < minQuota:
 		return fmt.Errorf("cpu.max of %s: the limit must be at least 1000 us, not %s", g.name, usec(l.Quota))
-	case l.Period < minQuota || l.Period > maxPeriod:
-		return fmt.Errorf("cpu.max of %s: the period must be between 1000 us (1 ms) and 1000000 us (1 s), not %s", g.name, usec(l.Period))
 	case l.Burst < 0:
 		return fmt.Errorf("cpu.max.burst of %s is negative", g.name)
 	case l.Burst > 0 && !s.bandwidth.burst:
