@@ -22,8 +22,13 @@ func (t ticks) Ticks(low, high float64) []plot.Tick {
 	step := niceStep(high-low, t.wanted)
 	decimals := max(0, int(-math.Floor(math.Log10(step)+1e-9)))
 	var list []plot.Tick
-	for i := math.Ceil(low/step - 1e-9); i*step <= high+step*1e-9; i++ {
-		list = append(list, plot.Tick{Value: i * step, Label: t.label(i*step, step, decimals)})
+	first := math.Ceil(low/step - 1e-9)
+	for i := range int((high-low)/step+1e-9) + 2 {
+		at := (first + float64(i)) * step
+		if at > high+step*1e-9 {
+			break
+		}
+		list = append(list, plot.Tick{Value: at, Label: t.label(at, step, decimals)})
 	}
 	return list
 }
@@ -61,29 +66,35 @@ func categoryTicks(labels []string) plot.ConstantTicks {
 	return list
 }
 
-// decades ticks a logarithmic axis in ns: 1, 2 and 5 of each power of ten while
-// there is room, else the powers alone.
+// decades ticks an axis of logarithms (base 10) of ns: 1, 2 and 5 of each power
+// of ten while there is room for their labels, else the powers alone.
+//
+// The axis is a linear one over logarithms: the library's logarithmic axis
+// leaves room for its name as if that stood near the upper end.
 type decades struct{}
 
 // Ticks implements plot.Ticker.
 func (decades) Ticks(low, high float64) []plot.Tick {
 	var list []plot.Tick
-	few := math.Log10(high/low) < 2.5
-	for power := math.Pow(10, math.Floor(math.Log10(low))); power <= high; power *= 10 {
+	few := high-low < 2.5
+	for power := math.Floor(low); power <= high; power++ {
 		for _, factor := range []float64{1, 2, 5} {
-			v := power * factor
-			if v < low*(1-1e-9) || v > high*(1+1e-9) {
+			at := power + math.Log10(factor)
+			if at < low-1e-9 || at > high+1e-9 {
 				continue
 			}
 			label := ""
 			if factor == 1 || few {
-				label = Duration(v)
+				label = Duration(math.Pow(10, power) * factor)
 			}
-			list = append(list, plot.Tick{Value: v, Label: label})
+			list = append(list, plot.Tick{Value: at, Label: label})
 		}
 	}
 	return list
 }
+
+// logOf is where a duration stands on such an axis; less than 1 ns is 1 ns.
+func logOf(ns float64) float64 { return math.Log10(math.Max(ns, 1)) }
 
 // Duration prints nanoseconds with three digits at most and a unit.
 func Duration(ns float64) string {
@@ -142,14 +153,16 @@ func (f painter) Plot(c draw.Canvas, p *plot.Plot) {
 	f(c, x, y)
 }
 
-// span widens an interval of values by a part, so that nothing is on the edge.
+// span widens an interval of values by a part, so that nothing is on the edge. It
+// is never so narrow that neighbouring ticks would be the same number.
 func span(low, high, part float64) (float64, float64) {
 	if low > high {
 		return 0, 1
 	}
-	room := (high - low) * part
+	const least = 1e-3
+	room := math.Max((high-low)*part, least*math.Max(math.Abs(low), math.Abs(high)))
 	if room == 0 {
-		room = math.Max(math.Abs(high)*part, 1e-9)
+		room = least
 	}
 	return low - room, high + room
 }

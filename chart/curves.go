@@ -36,7 +36,7 @@ func (l *Percentiles) Picture() *Picture {
 	for _, curve := range l.Curves {
 		s := Curve{Name: curve.Name, Colour: curve.Colour}
 		for _, at := range curve.Points {
-			y := math.Max(at.Y, 1)
+			y := logOf(at.Y)
 			s.Points = append(s.Points, Point{nines(at.X), y})
 			low, high, right = math.Min(low, y), math.Max(high, y), math.Max(right, nines(at.X))
 		}
@@ -48,8 +48,8 @@ func (l *Percentiles) Picture() *Picture {
 	p := newPlot("percentile of all wakeups", l.Axis)
 	p.X.Min, p.X.Max, p.X.Padding, p.Y.Padding = 0, math.Max(right, 1), 0, 0
 	p.X.Tick.Marker = percentileTicks(right)
-	p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, decades{}
-	p.Y.Min, p.Y.Max = low/1.2, high*1.2
+	p.Y.Tick.Marker = decades{}
+	p.Y.Min, p.Y.Max = span(low, high, 0.04)
 	p.Add(grid{}, curves(scaled))
 	return &Picture{Name: l.Name, Title: l.Title, Alt: l.Alt, width: width, height: 230, paint: func(c draw.Canvas) { p.Draw(drawKey(c, curveKey(scaled))) }}
 }
@@ -104,7 +104,8 @@ type Lines struct {
 // Picture draws the lines, nil when there is none.
 func (l *Lines) Picture() *Picture {
 	left, right, low, high := math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
-	for _, curve := range l.Curves {
+	shown := l.scaled()
+	for _, curve := range shown.Curves {
 		for _, at := range curve.Points {
 			left, right = math.Min(left, at.X), math.Max(right, at.X)
 			low, high = math.Min(low, at.Y), math.Max(high, at.Y)
@@ -117,16 +118,33 @@ func (l *Lines) Picture() *Picture {
 	p.X.Min, p.X.Max = span(left, right, 0.04)
 	p.X.Tick.Marker = ticks{wanted: 6}
 	p.X.Padding, p.Y.Padding = 0, 0
-	if l.Durations {
-		low = math.Max(low, 1)
-		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, decades{}
-		p.Y.Min, p.Y.Max = low/1.3, math.Max(high, l.Level)*1.3
-	} else {
-		p.Y.Min, p.Y.Max = span(low, high, 0.06)
-		p.Y.Tick.Marker = ticks{wanted: 5}
+	if l.Level > 0 {
+		low, high = math.Min(low, shown.Level), math.Max(high, shown.Level)
 	}
-	p.Add(grid{}, painter(l.paint))
+	p.Y.Min, p.Y.Max = span(low, high, 0.06)
+	p.Y.Tick.Marker = ticks{wanted: 5}
+	if l.Durations {
+		p.Y.Tick.Marker = decades{}
+	}
+	p.Add(grid{}, painter(shown.paint))
 	return &Picture{Name: l.Name, Title: l.Title, Alt: l.Alt, width: width, height: 260, paint: func(c draw.Canvas) { p.Draw(drawKey(c, l.key())) }}
+}
+
+// scaled is the chart with logarithms in the place of durations.
+func (l *Lines) scaled() *Lines {
+	if !l.Durations {
+		return l
+	}
+	s := *l
+	s.Level, s.Curves = logOf(l.Level), nil
+	for _, curve := range l.Curves {
+		logs := Curve{Name: curve.Name, Colour: curve.Colour}
+		for _, at := range curve.Points {
+			logs.Points = append(logs.Points, Point{at.X, logOf(at.Y)})
+		}
+		s.Curves = append(s.Curves, logs)
+	}
+	return &s
 }
 
 func (l *Lines) key() []keyEntry {
@@ -149,7 +167,7 @@ func (l *Lines) paint(c draw.Canvas, x, y func(float64) vg.Length) {
 	curves(l.Curves)(c, x, y)
 	for _, curve := range l.Curves {
 		for _, at := range curve.Points {
-			paintMark(&c, curve.Colour, vg.Point{X: x(at.X), Y: y(math.Max(at.Y, 1e-9))}, markSize*0.8, false)
+			paintMark(&c, curve.Colour, vg.Point{X: x(at.X), Y: y(at.Y)}, markSize*0.8, false)
 		}
 	}
 }

@@ -23,8 +23,7 @@ type CPUStates struct {
 // StateMap is one variant's panel. Cells are by CPU and slice of time.
 type StateMap struct {
 	Name   string
-	Width  float64 // seconds of a slice
-	Length float64 // seconds of all; the last slice may be shorter
+	Length float64 // seconds
 	States [][]uint8
 	Marks  [][]bool
 }

@@ -82,5 +82,6 @@ func compact(svg string) string {
 	svg = strings.ReplaceAll(svg, ";font-weight:normal", "")
 	svg = strings.ReplaceAll(svg, "\n\tstyle=", " style=")
 	svg = strings.ReplaceAll(svg, "\n\txmlns", " xmlns")
+	svg = strings.ReplaceAll(svg, "<image ", `<image preserveAspectRatio="none" `)
 	return strings.ReplaceAll(svg, "data:image/jpg;", "data:image/png;")
 }
