@@ -117,7 +117,7 @@ func (r *Recording) statesChart(t *stats.Table) *chart.Picture {
 		c.Variants = append(c.Variants, stateMap(name, v.Map))
 		c.Below.Curves = append(c.Below.Curves, chart.Curve{Name: name, Colour: v.Column, Points: missedPoints(v.Map)})
 		total := v.Map.Total()
-		told = append(told, fmt.Sprintf("%s: %s idle, of that %s while a task waited on another CPU", name, sharePercent(total.In[occupancy.Idle], &total), sharePercent(total.Missed, &total)))
+		told = append(told, fmt.Sprintf("%s: %s of the CPU time idle, %s while a task waited on another CPU", name, sharePercent(total.In[occupancy.Idle], &total), sharePercent(total.Missed, &total)))
 	}
 	c.Alt = "Each row of pixels is a CPU, each column a slice of time, in the colour of what the CPU did for most of it. " +
 		"Below: how many CPUs were idle while a task waited for another CPU. " + strings.Join(told, "; ") + "."
