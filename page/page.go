@@ -64,9 +64,10 @@ var (
 // Write writes the page.
 func (p *Page) Write(out io.Writer) error {
 	view := pageView{Page: p, Style: style(), Script: template.JS(scriptSource), ScriptHash: scriptHash()} //nolint:gosec // our own
+	names := names{}
 	for i := range p.Sections {
 		s := &p.Sections[i]
-		w := &writer{}
+		w := &writer{names: names}
 		for _, part := range s.Parts {
 			if err := part.write(w); err != nil {
 				return err
@@ -81,7 +82,7 @@ func (p *Page) Write(out io.Writer) error {
 // name.
 func (p *Page) Pictures() []*chart.Picture {
 	var pictures []*chart.Picture
-	used := map[string]int{}
+	names := names{}
 	for i := range p.Sections {
 		for _, part := range p.Sections[i].Parts {
 			f, is := part.(Figure)
@@ -89,14 +90,27 @@ func (p *Page) Pictures() []*chart.Picture {
 				continue
 			}
 			picture := *f.Picture
-			used[picture.Name]++
-			if n := used[picture.Name]; n > 1 {
-				picture.Name = fmt.Sprintf("%s-%d", picture.Name, n)
-			}
+			picture.Name = names.unique(picture.Name)
 			pictures = append(pictures, &picture)
 		}
 	}
 	return pictures
+}
+
+// names counts the names of charts.
+type names map[string]int
+
+// longestName is in bytes; file systems take 255, with an extension.
+const longestName = 200
+
+// unique is a name that no chart before has, short enough for a file.
+func (n names) unique(name string) string {
+	name = name[max(0, len(name)-longestName):]
+	n[name]++
+	if times := n[name]; times > 1 {
+		return fmt.Sprintf("%s-%d", name, times)
+	}
+	return name
 }
 
 type (

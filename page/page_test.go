@@ -103,4 +103,14 @@ func TestPicturesHaveNamesOfTheirOwn(t *testing.T) {
 	if !slices.Equal(names, []string{"one", "one-2"}) {
 		t.Errorf("%v", names)
 	}
+	html := written(t, example())
+	for _, name := range names {
+		if strings.Count(html, `<figure id="chart-`+name+`">`) != 1 {
+			t.Errorf("no figure of the name %s, or several", name)
+		}
+	}
+	long := &Page{Sections: []Section{{Parts: []Part{Figure{picture(strings.Repeat("long", 100) + "_change")}}}}}
+	if name := long.Pictures()[0].Name; len(name) > 250 || !strings.HasSuffix(name, "_change") {
+		t.Errorf("a file of the name %s", name)
+	}
 }

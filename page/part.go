@@ -9,7 +9,10 @@ import (
 )
 
 // writer collects HTML. Text goes through text, which escapes it.
-type writer struct{ b strings.Builder }
+type writer struct {
+	b     strings.Builder
+	names names
+}
 
 func (w *writer) raw(format string, args ...any) { fmt.Fprintf(&w.b, format, args...) }
 
@@ -41,7 +44,7 @@ func (f Figure) write(w *writer) error {
 		return fmt.Errorf("drawing %s: %w", f.Picture.Name, err)
 	}
 	w.raw(`<figure id="`)
-	w.text("chart-" + f.Picture.Name)
+	w.text("chart-" + w.names.unique(f.Picture.Name))
 	w.raw("\">\n<div class=\"scroll\">\n%s</div>\n<figcaption><b>", svg)
 	w.text(f.Picture.Title)
 	w.raw("</b>")
