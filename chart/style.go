@@ -37,8 +37,9 @@ var seriesColours = []named{
 	{"--s7", "#8a7f00", "#f0e442"},
 }
 
-// dashes of the series' lines, in points.
-var dashes = [][]vg.Length{nil, nil, {6, 2}, {2, 2}, {8, 2, 2, 2}, {4, 4}, {1, 2}, {10, 3}}
+// dashes of the series' lines, in points. Where two lines are one above the
+// other, the baseline is seen through the gaps.
+var dashes = [][]vg.Length{nil, {5, 2}, {2, 2}, {8, 2, 2, 2}, {9, 4}, {4, 4}, {1, 2}, {3, 1}}
 
 func colourOf(series int) color.Color { return seriesColours[series%len(seriesColours)].colour() }
 

@@ -24,7 +24,7 @@ func Read(r trace.Reader, g Ground) (*Map, error) {
 		return nil, fmt.Errorf("a machine with %d CPUs", g.CPUs)
 	}
 	f := &follower{ground: g, names: r.Names(), canvas: newCanvas(g.CPUs), cpus: make([]cpu, g.CPUs),
-		tasks: map[int32]*task{}, groups: map[string]uint64{}, throttled: map[uint64]bool{}, start: -1}
+		tasks: map[int32]*task{}, groups: map[string]uint64{}, throttled: map[uint64]bool{}, idle: g.CPUs, start: -1}
 	if err := trace.Each(r, f.event); err != nil {
 		return nil, err
 	}
@@ -91,9 +91,10 @@ type follower struct {
 	throttled map[uint64]bool   // queues
 
 	start, now int64
-	// waiting counts tasks that wait for another to leave its CPU; missed is how
-	// long there was any, up to missedAt.
-	waiting          int
+	// waiting counts tasks that wait for another to leave its CPU, idle the CPUs
+	// with nothing to do. missed is what one of these has missed up to missedAt,
+	// in parts of a ns.
+	waiting, idle    int
 	missed, missedAt int64
 }
 
@@ -153,12 +154,17 @@ func (f *follower) advance(to int64) {
 	f.now = max(f.now, to)
 }
 
-// missedSoFar is how long some task waited since the start.
+// parts of a ns are told apart where fewer tasks wait than CPUs are idle.
+const parts = 1 << 20
+
+// missedSoFar is what each CPU that is idle has missed since the start: with W
+// tasks waiting and I CPUs idle, W/I of the time, and all of it from W = I on.
+// All CPUs together so miss what min(W, I) could have used.
 func (f *follower) missedSoFar() int64 {
-	if f.waiting > 0 {
-		return f.missed + f.now - f.missedAt
+	if f.waiting == 0 || f.idle == 0 {
+		return f.missed
 	}
-	return f.missed
+	return f.missed + (f.now-f.missedAt)*min(parts, int64(f.waiting)*parts/int64(f.idle))
 }
 
 // settle books what a CPU did since it was last looked at.
@@ -167,7 +173,7 @@ func (f *follower) settle(i int) {
 	state, slice := c.state(), &f.canvas.CPUs[i][f.canvas.at]
 	slice.In[state] += f.now - c.since
 	if state == Idle {
-		slice.Missed += f.missedSoFar() - c.missedThen
+		slice.Missed += (f.missedSoFar() - c.missedThen + parts/2) / parts
 	}
 	c.since, c.missedThen = f.now, f.missedSoFar()
 }
@@ -186,21 +192,29 @@ func (f *follower) count(t *task, by int) {
 		return
 	}
 	f.settle(t.on)
+	f.missed, f.missedAt = f.missedSoFar(), f.now
 	c := &f.cpus[t.on]
+	f.addShares(c, -1)
 	if t.policy || t.idleGroup {
 		c.idle += by
 	} else {
 		c.others += by
 	}
-	f.missed, f.missedAt = f.missedSoFar(), f.now
-	f.waiting -= c.waiting()
 	switch {
 	case t.running:
 		c.busy = by > 0
 	case t.movable:
 		c.waiters += by
 	}
-	f.waiting += c.waiting()
+	f.addShares(c, +1)
+}
+
+// addShares adds a CPU to those that are idle, or its tasks to those that wait.
+func (f *follower) addShares(c *cpu, by int) {
+	f.waiting += by * c.waiting()
+	if c.state() == Idle {
+		f.idle += by
+	}
 }
 
 func (f *follower) inIdleGroup(group string) bool {

@@ -175,6 +175,23 @@ func TestThrottledTasksDoNotWait(t *testing.T) {
 	}
 }
 
+// One task waits and three CPUs are idle: each of them misses a third of the 30
+// us, together they miss what one task could have used.
+func TestIdleCPUsShareWhatTheyMiss(t *testing.T) {
+	var r recording
+	r.wake(0, 1, 0)
+	r.runs(0, 0, 0, "R", 1)
+	r.placed(0, 2)
+	r.wake(0, 2, 0)
+	r.runs(30, 0, 1, "S", 2)
+	sums := perCPU(r.mustRead(t, Ground{CPUs: 4}))
+	for cpu := 1; cpu < 4; cpu++ {
+		if missed := sums[cpu].Missed; missed < 10*us-2*30 || missed > 10*us+2*30 { // a ns is rounded in each slice of 1 us
+			t.Errorf("CPU %d missed %d ns, want 10 us", cpu, missed)
+		}
+	}
+}
+
 // However long a recording is, slices are at most 600 and the time stays: a CPU
 // that is busy every other millisecond for 10 s is busy for 5 s.
 func TestSlicesGrow(t *testing.T) {

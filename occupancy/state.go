@@ -22,7 +22,8 @@ func (s State) String() string {
 // slice's length.
 type Slice struct {
 	In [NumStates]int64
-	// Missed is the part of In[Idle] in which a task waited on another CPU.
+	// Missed is the part of In[Idle] that tasks could have used that waited on
+	// other CPUs; where fewer wait than CPUs are idle, these share it.
 	Missed int64
 }
 
@@ -62,8 +63,8 @@ func (m *Map) Total() Slice {
 	return total
 }
 
-// MissedCPUs is how many CPUs, on average over a slice of time, were idle while
-// a task waited on another.
+// MissedCPUs is how many idle CPUs, on average over a slice of time, tasks could
+// have used that waited on others: the lesser of both numbers.
 func (m *Map) MissedCPUs(slice int) float64 {
 	sum, length := int64(0), int64(0)
 	for _, slices := range m.CPUs {

@@ -104,7 +104,7 @@ func (r *Recording) parts(t *stats.Table) []page.Part {
 
 func (r *Recording) statesChart(t *stats.Table) *chart.Picture {
 	c := chart.CPUStates{Name: pictureName(t, "cpus"), Title: "What the CPUs did" + rowSuffix(r.Row) + ", first repeat: " + title(t),
-		Marked: "idle while a task waits elsewhere", Below: chart.Panel{Axis: "CPUs idle\nbeside waiting"}}
+		Marked: "idle while tasks wait elsewhere", Below: chart.Panel{Axis: "CPUs idle\nbeside waiting"}}
 	for s := range occupancy.State(occupancy.NumStates) {
 		c.States = append(c.States, s.String())
 	}
@@ -117,10 +117,10 @@ func (r *Recording) statesChart(t *stats.Table) *chart.Picture {
 		c.Variants = append(c.Variants, stateMap(name, v.Map))
 		c.Below.Curves = append(c.Below.Curves, chart.Curve{Name: name, Colour: v.Column, Points: missedPoints(v.Map)})
 		total := v.Map.Total()
-		told = append(told, fmt.Sprintf("%s: %s of the CPU time idle, %s while a task waited on another CPU", name, sharePercent(total.In[occupancy.Idle], &total), sharePercent(total.Missed, &total)))
+		told = append(told, fmt.Sprintf("%s: %s of the CPU time idle, %s that tasks waiting on other CPUs could have used", name, sharePercent(total.In[occupancy.Idle], &total), sharePercent(total.Missed, &total)))
 	}
 	c.Alt = "Each row of pixels is a CPU, each column a slice of time, in the colour of what the CPU did for most of it. " +
-		"Below: how many CPUs were idle while a task waited for another CPU. " + strings.Join(told, "; ") + "."
+		"Below: how many idle CPUs could have run a task that waited for another CPU. " + strings.Join(told, "; ") + "."
 	return c.Picture()
 }
 
@@ -159,7 +159,7 @@ func (r *Recording) shares(t *stats.Table) *page.Table {
 	for s := range occupancy.State(occupancy.NumStates) {
 		table.Columns = append(table.Columns, page.Column{Name: s.String()})
 	}
-	table.Columns = append(table.Columns, page.Column{Name: "idle while a task waits"}, page.Column{Name: "seconds recorded"})
+	table.Columns = append(table.Columns, page.Column{Name: "of use to waiting tasks"}, page.Column{Name: "seconds recorded"})
 	for _, v := range r.Variants {
 		if v.Map == nil {
 			continue

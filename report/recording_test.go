@@ -94,7 +94,7 @@ func TestPageShowsRecordings(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"vanilla: 50.0 % of the CPU time idle, 25.0 % while a task waited on another CPU",
+		"vanilla: 50.0 % of the CPU time idle, 25.0 % that tasks waiting on other CPUs could have used",
 		"Wakeup latency, row 12", "vanilla: median 1.02 µs, 99 % within 1.02 µs, longest 50 µs of 100",
 		"Every repeat: hackbench-process-pipes on xeon-8260 [quiet]",
 	} {
