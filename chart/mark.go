@@ -23,9 +23,15 @@ var outlines = []struct {
 	{3, 0, 1.25},      // triangle, point right
 }
 
+// coarse is the size below which nobody sees more than six corners.
+const coarse = 2
+
 // addMark adds the outline of a series' mark to a path.
 func addMark(path *vg.Path, series int, at vg.Point, size vg.Length) {
 	o := outlines[series%len(outlines)]
+	if size < coarse {
+		o.corners = min(o.corners, 6)
+	}
 	radius := float64(size) * o.size
 	for i := range o.corners {
 		angle := 2 * math.Pi * (o.turn + float64(i)/float64(o.corners))
