@@ -28,6 +28,9 @@ func CostFile(costs *sim.Costs, knobs []Knob, description, provenance string) ([
 	parameters := map[string]parameter{}
 	for _, k := range knobs {
 		source := fmt.Sprintf("%s, from %d within %d-%d", provenance, k.Start, k.Low, k.High)
+		if k.Source != "" {
+			source = k.Source
+		}
 		for _, name := range k.parameters() {
 			value, err := costs.Parameter(name)
 			if err != nil {

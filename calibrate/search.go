@@ -21,6 +21,8 @@ type Knob struct {
 	// With are parameters that have the same value, because their source gives
 	// them one.
 	With []string
+	// Source says where a value comes from that is not searched for.
+	Source string
 	// Moves are parts of the names of the benchmarks that are simulated again
 	// when it moves, because it matters most to them; empty: all. The others are
 	// brought up to date at the end of a round.

@@ -233,6 +233,9 @@ func (s *Scheduler) trySiblings(p *Placement, of, target int) int {
 		}
 		stats.SISScanned++
 		s.work.SiblingProbes++
+		if s.lines != nil {
+			s.lookAt(p.Here, cpu)
+		}
 		switch {
 		case !p.Task.allowed.Has(cpu):
 			s.note(cpu, RuleSiblingIdle, VerdictNotAllowed)
@@ -411,6 +414,9 @@ func (s *Scheduler) scan(p *Placement, set machine.CPUMask, target, from, tests 
 	found := s.findUsable(p.Task, set, target, from, tests)
 	s.sisStats(p).SISScanned += int64(found.tested)
 	s.work.Probes += int64(found.tested)
+	if s.lines != nil {
+		s.lookAtTested(p.Here, set, target, from, found.tested)
+	}
 	if found.cpu != noCPU {
 		s.settle(found.cpu, RuleIdleCPU)
 	}

@@ -11,6 +11,10 @@ type priceField struct {
 var priceFields = []priceField{
 	{"search", func(p *Prices) *int64 { return &p.Search }},
 	{"probe", func(p *Prices) *int64 { return &p.Probe }},
+	{"probe_shared", func(p *Prices) *int64 { return &p.ProbeShared }},
+	{"probe_modified", func(p *Prices) *int64 { return &p.ProbeModified }},
+	{"probe_remote", func(p *Prices) *int64 { return &p.ProbeRemote }},
+	{"probe_return", func(p *Prices) *int64 { return &p.ProbeReturn }},
 	{"sibling_probe", func(p *Prices) *int64 { return &p.SiblingProbe }},
 	{"domain_step", func(p *Prices) *int64 { return &p.DomainStep }},
 	{"affine_check", func(p *Prices) *int64 { return &p.AffineCheck }},

@@ -7,6 +7,7 @@ func (s *Scheduler) Schedule(now int64, cpu int, block bool) *Task {
 	s.setNow(now)
 	rq := &s.rqs[cpu]
 	prev := rq.curr
+	s.writeQueue(cpu, cpu)
 	if block && prev != nil {
 		s.deactivateTask(rq, prev, dequeueSleep)
 	}

@@ -69,6 +69,7 @@ type Scheduler struct {
 	schedIdle machine.CPUMask   // CPUs whose schedIdle() is true
 	cores     []machine.CPUMask // SMT siblings by CPU; shared slices
 	scratch   placementScratch  // buffers of the placement path
+	lines     []queueLines      // by CPU; nil: not counted
 
 	root     *TaskGroup
 	groups   []*TaskGroup
@@ -115,6 +116,7 @@ func New(cfg Config, driver Driver) (*Scheduler, error) {
 	}
 	s.initBandwidth()
 	s.buildCores()
+	s.initQueueLines()
 	s.buildDomains()
 	s.initPlacement()
 	s.initPreferences()

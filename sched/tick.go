@@ -6,6 +6,7 @@ package sched
 func (s *Scheduler) Tick(now int64, cpu int) {
 	s.setNow(now)
 	rq := &s.rqs[cpu]
+	s.writeQueue(cpu, cpu)
 	if curr := rq.curr; curr != nil {
 		for se := &curr.se; se != nil; se = se.parent {
 			s.tickEntity(se.cfs, se)

@@ -41,6 +41,7 @@ func (s *Scheduler) Wake(now int64, here int, t *Task, sync bool) int {
 	if cpu != here {
 		s.work.RemoteLocks++
 	}
+	s.writeQueue(here, cpu)
 	s.finishWakeup(&s.rqs[cpu], t, migrated)
 	return cpu
 }
@@ -79,6 +80,7 @@ func (s *Scheduler) HandleWakeList(now int64, cpu int) {
 	t := rq.wakeHead
 	rq.wakeHead, rq.wakeTail = nil, nil
 	rq.wakePending = false
+	s.writeQueue(cpu, cpu)
 	for t != nil {
 		next := t.wakeNext
 		t.pending, t.wakeNext = false, nil
@@ -137,6 +139,7 @@ func (s *Scheduler) Fork(now int64, here int, parent, child *Task) int {
 	if cpu != here {
 		s.work.RemoteLocks++
 	}
+	s.writeQueue(here, cpu)
 	s.activateNew(child, cpu)
 	return cpu
 }

@@ -7,6 +7,10 @@ type Work struct {
 	Searches        int64 // select_idle_sibling calls
 	Probes          int64 // CPUs tested for being idle in a domain scan
 	SiblingProbes   int64 // SMT siblings tested
+	ProbesShared    int64 // looks whose lines another core of the cache had read since they were written (queuelines.go)
+	ProbesModified  int64 // looks that took them from the core that wrote them
+	ProbesRemote    int64 // looks that took them from another cache
+	ProbesReturned  int64 // times a CPU got its own lines back after a look
 	DomainSteps     int64 // domains visited while walking a chain
 	AffineChecks    int64 // wake_affine evaluations
 	GroupCPUs       int64 // CPUs looked at for group statistics (balancing and slow path)
@@ -35,6 +39,10 @@ func (w *Work) add(o *Work) {
 	w.Searches += o.Searches
 	w.Probes += o.Probes
 	w.SiblingProbes += o.SiblingProbes
+	w.ProbesShared += o.ProbesShared
+	w.ProbesModified += o.ProbesModified
+	w.ProbesRemote += o.ProbesRemote
+	w.ProbesReturned += o.ProbesReturned
 	w.DomainSteps += o.DomainSteps
 	w.AffineChecks += o.AffineChecks
 	w.GroupCPUs += o.GroupCPUs
@@ -57,6 +65,9 @@ type Prices struct {
 
 	MaskUpdate, MaskLookup, MaskFetch, MaskFetchRemote, PullProbe int64
 
+	// Of lines, on top of Probe and SiblingProbe (queuelines.go); all 0: not counted.
+	ProbeShared, ProbeModified, ProbeRemote, ProbeReturn int64
+
 	MapLookup int64
 }
 
@@ -67,7 +78,11 @@ func (p *Prices) Cost(w *Work) int64 {
 		p.GroupCPU*w.GroupCPUs + p.TaskExamined*w.TasksExamined +
 		p.TaskMoved*w.TasksMoved + p.RemoteLock*w.RemoteLocks +
 		p.BlockedUpdate*w.BlockedUpdates + p.SharedLineWrite*w.SharedLineWrite +
-		p.bandwidthCost(w) + p.patchCost(w)
+		p.lineCost(w) + p.bandwidthCost(w) + p.patchCost(w)
+}
+
+func (p *Prices) lineCost(w *Work) int64 {
+	return p.ProbeShared*w.ProbesShared + p.ProbeModified*w.ProbesModified + p.ProbeRemote*w.ProbesRemote + p.ProbeReturn*w.ProbesReturned
 }
 
 func (p *Prices) bandwidthCost(w *Work) int64 {

@@ -57,6 +57,7 @@ type Costs struct {
 	CopyPerKiB           int64
 	NewPage              int64
 	LockLines            int64 // contended cache lines of one pipe call (a count)
+	FileLines            int64 // lines of an open file that a call of a thread takes for its reference (a count)
 	PipeMemoryLines      int64 // lines that a pipe call touches of a message's memory (a count)
 	UnixMemoryLines      int64 // the same of a socket call: header, data, fragment table
 	LineMemory           int64 // one line from memory instead of a cache
@@ -89,6 +90,10 @@ type costField struct {
 var costFields = []costField{
 	{"search", "ns", func(c *Costs) *int64 { return &c.Sched.Search }},
 	{"probe", "ns", func(c *Costs) *int64 { return &c.Sched.Probe }},
+	{"probe_shared", "ns", func(c *Costs) *int64 { return &c.Sched.ProbeShared }},
+	{"probe_modified", "ns", func(c *Costs) *int64 { return &c.Sched.ProbeModified }},
+	{"probe_remote", "ns", func(c *Costs) *int64 { return &c.Sched.ProbeRemote }},
+	{"probe_return", "ns", func(c *Costs) *int64 { return &c.Sched.ProbeReturn }},
 	{"sibling_probe", "ns", func(c *Costs) *int64 { return &c.Sched.SiblingProbe }},
 	{"domain_step", "ns", func(c *Costs) *int64 { return &c.Sched.DomainStep }},
 	{"affine_check", "ns", func(c *Costs) *int64 { return &c.Sched.AffineCheck }},
@@ -171,6 +176,7 @@ var costFields = []costField{
 	{"copy_per_kib", "ns/KiB", func(c *Costs) *int64 { return &c.CopyPerKiB }},
 	{"new_page", "ns", func(c *Costs) *int64 { return &c.NewPage }},
 	{"lock_lines", "lines", func(c *Costs) *int64 { return &c.LockLines }},
+	{"file_lines", "lines", func(c *Costs) *int64 { return &c.FileLines }},
 	{"pipe_memory_lines", "lines", func(c *Costs) *int64 { return &c.PipeMemoryLines }},
 	{"unix_memory_lines", "lines", func(c *Costs) *int64 { return &c.UnixMemoryLines }},
 	{"line_memory", "ns", func(c *Costs) *int64 { return &c.LineMemory }},

@@ -101,7 +101,27 @@ func (m *Sim) beginTransfer(c *cpu, t *task, in *workload.Instr) int64 {
 	if st.lastCPU != c.id && st.lastCPU >= 0 {
 		cost += st.lines * m.lineCost(c.id, st.lastCPU)
 	}
-	return cost
+	return cost + m.fileCost(c, t, st, in)
+}
+
+// fileCost is what a thread pays for the open file that its call is about.
+// Threads share a table of files, so that each call takes a reference to the
+// file and gives it back (fdget); it finds the counter where the last caller had
+// it. A process that has its table to itself needs none.
+func (m *Sim) fileCost(c *cpu, t *task, st *channelState, in *workload.Instr) int64 {
+	if !t.threaded || m.costs.FileLines == 0 {
+		return 0
+	}
+	last := &st.readerCPU
+	if in.Op == workload.OpWrite {
+		last = &st.writerCPU
+	}
+	before := *last
+	*last = c.id
+	if before < 0 {
+		return 0
+	}
+	return m.costs.FileLines * m.lineCost(c.id, before)
 }
 
 // channelCost is the price of the call without contention. A call that will

@@ -134,6 +134,8 @@ type channelState struct {
 	memoryLines         int64 // that a call touches of a message's memory
 	freeAt              int64
 	lastCPU             int32
+	writerCPU           int32 // where its file for writing was used last, by a thread
+	readerCPU           int32 // the same of the other end
 	loopback            bool  // TCP or UDP
 	segments, processed int64 // of the write under way: what its cost has foreseen
 	fresh               bool  // something was sent that nobody has read of
@@ -268,7 +270,7 @@ func (m *Sim) buildChannels(sc *workload.Scenario, rules workload.Rules) {
 	m.channelSet = set
 	m.channels = make([]channelState, set.Len())
 	for i := range m.channels {
-		st := channelState{ch: set.At(int32(i)), lastCPU: -1, hold: never, lines: m.costs.LockLines, memoryLines: m.costs.PipeMemoryLines,
+		st := channelState{ch: set.At(int32(i)), lastCPU: -1, writerCPU: -1, readerCPU: -1, hold: never, lines: m.costs.LockLines, memoryLines: m.costs.PipeMemoryLines,
 			writeCost: m.costs.PipeWrite, readCost: m.costs.PipeRead} // a pipe's mutex covers the whole call
 		if sc.Channels[i].Kind == workload.UnixStream {
 			st.hold, st.lines, st.memoryLines = m.costs.UnixHold, m.costs.UnixLines, m.costs.UnixMemoryLines
@@ -309,6 +311,7 @@ func (m *Sim) buildTasks(sc *workload.Scenario, seed uint64) {
 		schedSpec := m.taskSpec(i, spec)
 		if !spec.Kernel {
 			schedSpec.Space = spaces[spec.Process]
+			t.threaded = schedSpec.Space != nil
 		}
 		m.sched.InitTask(t.sched, schedSpec)
 		m.periodic.allowed[i] = t.sched.Allowed()

@@ -21,6 +21,7 @@ type task struct {
 	started    bool
 	exited     bool
 	background bool
+	threaded   bool // other tasks share its address space and its files
 
 	loops [workload.MaxLoops]int64
 
