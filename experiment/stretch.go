@@ -38,17 +38,21 @@ func (d *decoder) stretch(f *fields) stretchSpec {
 		}
 		return spec
 	}
-	own := d.fields(n, "stretch", "warmup", "measure", "quick")
+	own := d.fields(n, "stretch", "warmup", "measure", "settle", "quick")
 	spec.stretch = d.stretchTimes(&own)
 	if q := own.get("quick"); q != nil {
-		quick := d.fields(q, "the quick stretch", "warmup", "measure")
+		quick := d.fields(q, "the quick stretch", "warmup", "measure", "settle")
 		spec.quick = d.stretchTimes(&quick)
 	}
 	return spec
 }
 
 func (d *decoder) stretchTimes(f *fields) workload.Stretch {
-	return workload.Stretch{Warmup: d.duration(f, "warmup", 0), Measure: d.duration(f, "measure", time.Microsecond)}
+	stretch := workload.Stretch{Warmup: d.duration(f, "warmup", 0), Measure: d.duration(f, "measure", time.Microsecond)}
+	if f.get("settle") != nil {
+		stretch.Settle = d.duration(f, "settle", 0)
+	}
+	return stretch
 }
 
 // duration reads a length of time that must be there.

@@ -26,6 +26,7 @@ type stretch struct {
 	spec     workload.Stretch
 	workers  []worker
 	phase    stretchPhase
+	settling settling
 	progress int64          // at the start of the measuring
 	counters sched.CPUStats // at that time, later what was counted since
 	result   StretchResult
@@ -72,6 +73,9 @@ func (m *Sim) buildStretch(sc *workload.Scenario) {
 		return
 	}
 	m.stretch = &stretch{work: sc.Work, spec: *sc.Stretch}
+	if sc.Work.Lasts > 0 {
+		m.stretch.spec.Settle = 0 // its program's clock has been set
+	}
 	loops := make([][]workload.WorkLoop, len(sc.Programs))
 	for _, l := range sc.Work.Loops {
 		loops[l.Program] = append(loops[l.Program], l)
@@ -88,7 +92,7 @@ func (m *Sim) mark(n int64) {
 	m.marks[n] = m.now
 	if s := m.stretch; s != nil && s.phase == stretchStarting && int64(s.work.Start) == n {
 		s.phase = stretchWarming
-		m.pause = min(m.limit, m.now+s.spec.Warmup)
+		m.pause = min(m.limit, s.beginWarmup(m.now))
 	}
 }
 
@@ -101,6 +105,10 @@ func (s *stretch) passes(m *Sim) bool {
 	m.now = m.pause
 	switch s.phase {
 	case stretchWarming:
+		if s.spec.Settle > 0 && s.settling.goesOn(m, s.spec.Measure) {
+			m.pause = min(m.limit, m.now+s.spec.Measure)
+			return true
+		}
 		s.phase = stretchFirstHalf
 		s.result.From, s.progress = m.now, m.progress
 		s.counters = m.counters()

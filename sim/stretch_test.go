@@ -162,3 +162,40 @@ func TestStretchOfABenchmarkThatEndsByTheClock(t *testing.T) {
 		t.Errorf("%v wakeups in the whole run, scaled, want %v within 2 %%", got, want)
 	}
 }
+
+// While two windows in a row differ by more than 5 %, the warm-up goes on. The
+// first comparison is at its end, and then one every window.
+func TestWarmupGoesOnUntilSteady(t *testing.T) {
+	argv := []string{"perf", "bench", "sched", "pipe", "-l", "50000"}
+	_, fixed := stretched(t, "1n4c1t", workload.Stretch{Warmup: 10 * ms, Measure: 4 * ms}, argv...)
+	_, steady := stretched(t, "1n4c1t", workload.Stretch{Warmup: 10 * ms, Measure: 4 * ms, Settle: 100 * ms}, argv...)
+	if steady.Stretch.From != fixed.Stretch.From {
+		t.Errorf("two tasks that pass a token are steady at once: measured from %d ns on, want %d", steady.Stretch.From, fixed.Stretch.From)
+	}
+
+	argv = []string{"hackbench", "-g", "8", "-l", "20000", "-P", "-p"}
+	_, r := stretched(t, "1n8c2t", workload.Stretch{Warmup: 2 * ms, Measure: 2 * ms, Settle: 60 * ms}, argv...)
+	hackbench := r.Stretch
+	_, at := stretched(t, "1n8c2t", workload.Stretch{Warmup: 2 * ms, Measure: 2 * ms}, argv...)
+	windows := (hackbench.From - at.Stretch.From) / (2 * ms)
+	if windows < 1 || windows > 30 || (hackbench.From-at.Stretch.From)%(2*ms) != 0 {
+		t.Errorf("measured %d ns after the warm-up, want 1 to 30 windows of 2 ms", hackbench.From-at.Stretch.From)
+	}
+
+	g, m := settling{until: 500}, &Sim{}
+	for i, c := range []struct {
+		now, messages, wakeups int64
+		goesOn                 bool
+	}{
+		{100, 500, 50, true},    // the first has no beginning
+		{200, 1500, 150, true},  // 1000 messages and 100 wakeups, nothing to compare with
+		{300, 2510, 256, true},  // 1010 after 1000, but 106 wakeups after 100: 5.7 %
+		{400, 3560, 361, false}, // 1050 after 1010 are 3.8 %, 105 after 106 less
+		{450, 9999, 999, false}, // the next would end after 500
+	} {
+		m.now, m.progress, m.result.Wakeups = c.now, c.messages, c.wakeups
+		if got := g.goesOn(m, 100); got != c.goesOn {
+			t.Errorf("window %d: goes on %v, want %v", i, got, c.goesOn)
+		}
+	}
+}

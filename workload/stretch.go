@@ -43,6 +43,9 @@ type WorkLoop struct {
 // and the end as in the whole run. Times are virtual, in ns.
 type Stretch struct {
 	Warmup, Measure int64
+	// Settle is how much longer the warm-up may take, at most, until two windows
+	// of Measure in a row are alike.
+	Settle int64
 }
 
 // Given reports whether there is a stretch: the zero value means the whole run.
@@ -50,7 +53,11 @@ func (s Stretch) Given() bool { return s.Measure > 0 }
 
 // String writes the stretch for people.
 func (s Stretch) String() string {
-	return fmt.Sprintf("%s of warm-up, then %s measured", time.Duration(s.Warmup), time.Duration(s.Measure))
+	settle := ""
+	if s.Settle > 0 {
+		settle = fmt.Sprintf(", up to %s more until it is steady", time.Duration(s.Settle))
+	}
+	return fmt.Sprintf("%s of warm-up%s, then %s measured", time.Duration(s.Warmup), settle, time.Duration(s.Measure))
 }
 
 // Scalable is a benchmark of which a stretch can stand for the whole.
@@ -79,7 +86,7 @@ func (s *Scenario) validateWork() error {
 	if s.Stretch != nil && s.Work == nil {
 		return fmt.Errorf("a stretch of no declared work")
 	}
-	if s.Stretch != nil && (s.Stretch.Warmup < 0 || s.Stretch.Measure <= 0) {
+	if s.Stretch != nil && (s.Stretch.Warmup < 0 || s.Stretch.Settle < 0 || s.Stretch.Measure <= 0) {
 		return fmt.Errorf("a stretch of %s: the warm-up must not be negative, the rest positive", s.Stretch)
 	}
 	if s.Work == nil {
