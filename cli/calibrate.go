@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -60,7 +59,7 @@ pay. --check fits nothing: it prints how good a cost file is.`,
 	f.StringVar(&c.timings, "timings", "", "CSV `FILE` of a machine's timings, for native")
 	f.StringVar(&c.costs, "costs", "", "with --check: cost `FILE` or built-in name (default: the machine's own)")
 	f.StringVar(&c.out, "out", "", "cost `FILE` to write (default: none)")
-	f.StringVar(&c.stretch, "stretch", "400ms,150ms", "`WARMUP,MEASURE` of the long benchmarks")
+	f.StringVar(&c.stretch, "stretch", "", "`WARMUP,MEASURE[,SETTLE]` of the long benchmarks (default: as the document is reproduced)")
 	f.StringSliceVar(&c.rows, "rows", nil, "only these rows (default: all)")
 	f.StringSliceVar(&c.benchmarks, "benchmark", nil, "only these benchmarks (default: all)")
 	f.IntVar(&c.evaluations, "evaluations", 60, "how many points the search may try")
@@ -96,22 +95,30 @@ func (c *calibration) run(ctx context.Context) error {
 	return c.write(costs, knobs)
 }
 
+// stretchOr is the stretch of the command line, or the machine's own.
+func (c *calibration) stretchOr(own string) (workload.Stretch, error) {
+	if c.stretch == "" {
+		return parseStretch("--stretch", own)
+	}
+	return parseStretch("--stretch", c.stretch)
+}
+
 // subject is what was measured on the machine and what may be fitted.
 func (c *calibration) subject() ([]calibrate.Figure, []calibrate.Knob, error) {
 	switch c.machine {
 	case calibrate.Xeon8260:
-		warmup, measure, err := parseStretchTimes(c.stretch)
+		stretch, err := c.stretchOr("600ms,150ms,2s")
 		if err != nil {
 			return nil, nil, err
 		}
-		figures, err := calibrate.XeonFigures(workload.Stretch{Warmup: int64(warmup), Measure: int64(measure)})
+		figures, err := calibrate.XeonFigures(stretch)
 		return figures, calibrate.XeonKnobs(), err
 	case calibrate.MapMachine:
-		warmup, measure, err := parseStretchTimes(c.stretch)
+		stretch, err := c.stretchOr("400ms,150ms")
 		if err != nil {
 			return nil, nil, err
 		}
-		figures, err := calibrate.MapFigures(workload.Stretch{Warmup: int64(warmup), Measure: int64(measure)})
+		figures, err := calibrate.MapFigures(stretch)
 		return figures, calibrate.MapKnobs(), err
 	case calibrate.Native:
 		if c.timings == "" {
@@ -126,20 +133,6 @@ func (c *calibration) subject() ([]calibrate.Figure, []calibrate.Knob, error) {
 		return figures, calibrate.NativeKnobs(), err
 	}
 	return nil, nil, fmt.Errorf("there are no measurements of a machine %q; choose %s, %s or %s", c.machine, calibrate.Xeon8260, calibrate.MapMachine, calibrate.Native)
-}
-
-// parseStretchTimes reads "300ms,150ms".
-func parseStretchTimes(text string) (warmup, measure time.Duration, err error) {
-	before, after, two := strings.Cut(text, ",")
-	if two {
-		if warmup, err = time.ParseDuration(before); err == nil {
-			measure, err = time.ParseDuration(after)
-		}
-	}
-	if !two || err != nil || warmup < 0 || measure <= 0 {
-		return 0, 0, fmt.Errorf("--stretch is %q; write WARMUP,MEASURE such as 300ms,150ms", text)
-	}
-	return warmup, measure, nil
 }
 
 // chosen keeps the figures that --rows and --benchmark name.

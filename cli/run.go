@@ -7,7 +7,6 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -74,7 +73,7 @@ func (r *runRequest) addFlags(cmd *cobra.Command) {
 	f.StringVar(&r.cell.Costs, "costs", "", "cost `FILE` that ends in .json, or a built-in name (default: the machine's own, else default)")
 	f.StringVar(&r.cell.TieBreak, "tie-break", "number", "which CPU goes first at equal times: number, or random by the seed")
 	f.Uint64Var(&r.cell.Seed, "seed", experiment.DefaultSeed, "seed of workload, noise and random ties")
-	f.StringVar(&r.stretch, "stretch", "", "simulate `WARMUP,MEASURE` of a long run, such as 400ms,300ms, and scale it")
+	f.StringVar(&r.stretch, "stretch", "", "simulate `WARMUP,MEASURE[,SETTLE]` of a long run, such as 400ms,300ms, and scale it")
 	f.StringVar(&r.format, "format", "text", strings.Join(formats, ", "))
 	r.stats.addFlags(f)
 	f.StringVar(&r.trace, "trace", "", "new `FOLDER` for a recording of everything that happens, for schedlab explain and trace viewers")
@@ -177,18 +176,11 @@ func parseSettings(flag, example string, words []string) ([]experiment.Tunable, 
 	return settings, nil
 }
 
-func (r *runRequest) parseStretch() error {
-	if r.stretch == "" {
-		return nil
+func (r *runRequest) parseStretch() (err error) {
+	if r.stretch != "" {
+		r.cell.Stretch, err = parseStretch("--stretch", r.stretch)
 	}
-	warmup, measure, _ := strings.Cut(r.stretch, ",")
-	warm, warmErr := time.ParseDuration(warmup)
-	measured, measureErr := time.ParseDuration(measure)
-	if warmErr != nil || measureErr != nil || warm < 0 || measured <= 0 {
-		return fmt.Errorf("--stretch %q must be WARMUP,MEASURE, two lengths of time such as 400ms,300ms", r.stretch)
-	}
-	r.cell.Stretch = workload.Stretch{Warmup: int64(warm), Measure: int64(measured)}
-	return nil
+	return err
 }
 
 // refusal names the part of the command line that a field of the cell comes
