@@ -26,7 +26,7 @@ var xeonKnobs = []Knob{
 	{Parameter: "wakeup", Start: 450, Low: 400, High: 1000, Moves: []string{"pipes", "schbench"}},
 	{Parameter: "refill_core", Start: 15, Low: 15, High: 500, Moves: []string{"pipes"}},
 	{Parameter: "unix_send", Start: 1400, Low: 500, High: 2500, Moves: []string{"sockets"}},
-	{Parameter: "unix_recv", Start: 400, Low: 400, High: 1500, Moves: []string{"sockets"}},
+	{Parameter: "unix_recv", Start: 600, Low: 400, High: 1500, Moves: []string{"sockets"}},
 	{Parameter: "unix_hold", Start: 300, Low: 300, High: 300, Moves: []string{"sockets"}}, // not searched
 	{Parameter: "line_memory", Start: 60, Low: 40, High: 120, Moves: []string{"sockets"}},
 	{Parameter: "idle_states", Start: 2, Low: 2, High: 2, Moves: []string{"schbench"}}, // not searched: no sleep of schbench is deep
