@@ -53,7 +53,7 @@ type FoundRecording struct {
 // Library is a folder with results and recordings. Everything is opened through
 // an [os.Root]: neither ".." nor a symbolic link leads out of the folder.
 type Library struct {
-	dir  string
+	dir  string // absolute, without links
 	root *os.Root
 }
 
@@ -65,6 +65,12 @@ func OpenLibrary(dir string) (*Library, error) {
 	}
 	if !info.IsDir() {
 		return nil, fmt.Errorf("%s: not a folder; name the folder of a result (compare --out) or of a recording (run --trace), or one that holds some", dir)
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return nil, err
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return nil, err
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -292,7 +298,7 @@ func (l *Library) checkParentMachine(dir string) error {
 	if dir != "." {
 		return l.checkFile(path.Join(path.Dir(dir), "machine.txt"))
 	}
-	above := filepath.Join(filepath.Dir(filepath.Clean(l.dir)), "machine.txt")
+	above := filepath.Join(filepath.Dir(l.dir), "machine.txt")
 	info, err := os.Lstat(above)
 	if err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("%s is refused: not a regular file", above)
