@@ -3,15 +3,16 @@ package serve
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 )
 
 // seekRequest asks for a moment.
 type seekRequest struct {
-	wake bool  // a wakeup, else a task beginning to run
-	task int   // -1: any
-	from int64 // ns since the start
-	back bool
+	wake  bool  // a wakeup, else a task beginning to run
+	tasks []int // nil: any
+	from  int64 // ns since the start
+	back  bool
 }
 
 // Moment is the answer to a seek.
@@ -24,9 +25,9 @@ type Moment struct {
 	Origin int32  `json:"origin"`
 }
 
-// parseSeek reads what=run|wake, task, from and dir=next|prev.
+// parseSeek reads what=run|wake, tasks=3,8-12, from and dir=next|prev.
 func parseSeek(form url.Values) (*seekRequest, error) {
-	q := &seekRequest{task: -1}
+	q := &seekRequest{}
 	switch form.Get("what") {
 	case "run":
 	case "wake":
@@ -34,12 +35,12 @@ func parseSeek(form url.Values) (*seekRequest, error) {
 	default:
 		return nil, fmt.Errorf("what is %q; choose run or wake", form.Get("what"))
 	}
-	if text := form.Get("task"); text != "" || !q.wake {
-		task, err := strconv.ParseUint(text, 10, 31)
+	if text := form.Get("tasks"); text != "" || !q.wake {
+		tasks, err := parseRows(text)
 		if err != nil {
-			return nil, fmt.Errorf("task is %q; write the number of a task", text)
+			return nil, fmt.Errorf("tasks: %w", err)
 		}
-		q.task = int(task)
+		q.tasks = tasks
 	}
 	from, err := strconv.ParseInt(form.Get("from"), 10, 64)
 	if err != nil {
@@ -61,17 +62,36 @@ func (r *Recording) seek(q *seekRequest) Moment {
 	if q.wake {
 		return r.seekWake(q)
 	}
-	if q.task >= len(r.Tasks) {
+	var nearest Moment
+	for _, task := range q.tasks {
+		m := r.seekRun(q, task)
+		if m.Found && (!nearest.Found || q.nearer(m.Time, nearest.Time)) {
+			nearest = m
+		}
+	}
+	return nearest
+}
+
+// nearer reports whether a lies before b in the direction of the request.
+func (q *seekRequest) nearer(a, b int64) bool {
+	if q.back {
+		return a > b
+	}
+	return a < b
+}
+
+func (r *Recording) seekRun(q *seekRequest, task int) Moment {
+	if task >= len(r.Tasks) {
 		return Moment{}
 	}
-	row := &r.Tasks[q.task].row
+	row := &r.Tasks[task].row
 	i, step := row.at(q.from)+1, 1
 	if q.back {
 		i, step = row.at(q.from-1), -1
 	}
 	for ; i >= 0 && i < len(row.times); i += step {
 		if row.values[i]&3 == running {
-			return Moment{Found: true, Time: row.times[i], CPU: int32(row.values[i]>>2) - 1, Task: uint32(q.task)}
+			return Moment{Found: true, Time: row.times[i], CPU: int32(row.values[i]>>2) - 1, Task: uint32(task)}
 		}
 	}
 	return Moment{}
@@ -83,7 +103,7 @@ func (r *Recording) seekWake(q *seekRequest) Moment {
 		i, step = r.wakesFrom(q.from)-1, -1
 	}
 	for ; i >= 0 && i < len(r.wakes); i += step {
-		if w := &r.wakes[i]; q.task < 0 || int(w.wakee) == q.task {
+		if w := &r.wakes[i]; q.tasks == nil || slices.Contains(q.tasks, int(w.wakee)) {
 			return Moment{Found: true, Time: w.time, CPU: w.target, Task: w.wakee, Waker: w.waker, Origin: w.from}
 		}
 	}

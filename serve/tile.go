@@ -10,7 +10,7 @@ import (
 // wakeup when there are at most maxTileWakes; else only summaries are drawn.
 const (
 	maxTileSteps = 6000
-	maxTileWakes = 1500
+	maxTileWakes = 1000
 	// maxWakesWalked bounds the search for the wakeups of a tile's rows.
 	maxWakesWalked = 200_000
 )

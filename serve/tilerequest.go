@@ -53,8 +53,10 @@ func parseTileRequest(form url.Values) (*tileRequest, error) {
 		return nil, fmt.Errorf("index is %q; write a number that lies within 2^62 ns at this level", form.Get("index"))
 	}
 	q.index = int64(index)
-	q.rows, err = parseRows(form.Get("rows"))
-	return q, err
+	if q.rows, err = parseRows(form.Get("rows")); err != nil {
+		return nil, fmt.Errorf("rows: %w", err)
+	}
+	return q, nil
 }
 
 func parseRowKind(mode string) (rowKind, error) {
@@ -78,10 +80,10 @@ func parseRows(text string) ([]int, error) {
 		first, errFirst := strconv.ParseUint(firstText, 10, 31)
 		last, errLast := strconv.ParseUint(lastText, 10, 31)
 		if errFirst != nil || errLast != nil || last < first {
-			return nil, fmt.Errorf("rows has %q; write numbers and ranges such as 3,8-12", part)
+			return nil, fmt.Errorf("there is %q; write numbers and ranges such as 3,8-12", part)
 		}
 		if last-first >= maxTileRows-uint64(len(rows)) {
-			return nil, errTooManyRows
+			return nil, errTooMany
 		}
 		for n := first; n <= last; n++ {
 			rows = append(rows, int(n))
@@ -90,4 +92,4 @@ func parseRows(text string) ([]int, error) {
 	return rows, nil
 }
 
-var errTooManyRows = errors.New("rows names more than " + strconv.Itoa(maxTileRows) + " rows; ask for fewer at a time")
+var errTooMany = errors.New("these are more than " + strconv.Itoa(maxTileRows) + "; ask for fewer at a time")

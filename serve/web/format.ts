@@ -20,3 +20,10 @@ export function tickStep(minimum: number): number {
   for (const f of [1, 2, 5, 10]) if (f * power >= minimum) return f * power;
   return 10 * power;
 }
+
+/** tickText writes a tick's moment with as many digits as its step needs. */
+export function tickText(ns: number, step: number): string {
+  const units: [string, number][] = [["s", 1e9], ["ms", 1e6], ["µs", 1e3], ["ns", 1]];
+  const [unit, size] = units.find(([, size]) => ns >= size) ?? ["ns", 1];
+  return `${(ns / size).toFixed(Math.max(0, Math.ceil(Math.log10(size / step))))} ${unit}`;
+}

@@ -3,7 +3,7 @@ import { button, el, hash } from "./dom";
 import { duration, stamp } from "./format";
 import { listen } from "./input";
 import { openInPerfetto } from "./perfetto";
-import { nobody } from "./tile";
+import { nobody, rowList } from "./tile";
 import { allRows, Pane, Spot, Timeline, Wake, wakeStamp } from "./timeline";
 
 /** showTimeline shows recording a, and above recording b if one is named. */
@@ -29,7 +29,7 @@ const help: [string, string][] = [
   ["n, p", "next, previous wakeup (of the tasks that were searched for)"],
   ["Enter", "tell the selected wakeup"],
   ["m", "rows are CPUs, or tasks"],
-  ["/", "search for a task; Enter goes to where it runs next"],
+  ["/", "search for tasks; Enter goes to where one runs next, shift Enter back"],
   ["Escape", "close, clear"],
 ];
 
@@ -157,6 +157,11 @@ class TimelinePage {
     for (const b of this.modes) b.setAttribute("aria-pressed", String(b.dataset.mode === mode));
     this.timeline.setMode(mode, this.rowsFor(mode));
     this.canvas.dataset.mode = mode;
+    const w = this.timeline.selected;
+    if (w) {
+      this.timeline.reveal(w.pane, mode === "cpu" ? w.target : w.wakee);
+      this.select(w);
+    }
   }
 
   /** matching lists the tasks that the search means; null when it is empty. */
@@ -176,26 +181,30 @@ class TimelinePage {
 
   private searched(): void {
     const first = this.matching(this.panes[0]);
-    this.matches.textContent = first === null ? "" : `${first.length} tasks`;
+    this.matches.textContent = first === null ? "" : first.length === 1 ? "1 task" : `${first.length} tasks`;
     this.timeline.setBright(first === null ? null : new Set(this.panes.flatMap((p) => this.matching(p) ?? [])));
     if (this.timeline.mode === "task") this.timeline.setMode("task", this.rowsFor("task"));
   }
 
-  /** goToRun shows where the first task that matches runs next. */
+  /** sought lists the tasks that seeking is about, as many as the server takes. */
+  private sought(pane: Pane): number[] | null {
+    return (this.matching(pane) ?? (this.timeline.bright ? [...this.timeline.bright] : null))?.slice(0, 128) ?? null;
+  }
+
+  /** goToRun shows where one of the tasks that match runs next. */
   private async goToRun(back: boolean): Promise<void> {
     const pane = this.panes[0];
-    const task = this.matching(pane)?.[0];
-    if (task === undefined) {
+    const tasks = this.matching(pane)?.slice(0, 128) ?? [];
+    if (tasks.length === 0) {
       this.say("no task has that name or PID");
       return;
     }
     const { from, to } = this.timeline.view;
-    const m = await this.seek(pane, { what: "run", task, from: Math.round((from + to) / 2), dir: back ? "prev" : "next" });
+    const m = await this.seek(pane, { what: "run", tasks: rowList(tasks), from: Math.round((from + to) / 2), dir: back ? "prev" : "next" });
     if (!m) return;
     this.timeline.centre(m.time);
-    this.timeline.reveal(pane, this.timeline.mode === "cpu" ? m.cpu : task);
-    const t = pane.info.tasks[task];
-    this.say(`${t.comm}-${t.pid} begins to run on CPU ${m.cpu} at ${stamp(pane.info.start, m.time)}`);
+    this.timeline.reveal(pane, this.timeline.mode === "cpu" ? m.cpu : m.task);
+    this.say(`${this.taskName(pane, m.task)} begins to run on CPU ${m.cpu} at ${stamp(pane.info.start, m.time)}`);
   }
 
   private async seek(pane: Pane, query: Record<string, string | number>): Promise<Moment | null> {
@@ -215,8 +224,8 @@ class TimelinePage {
     const { from, to } = this.timeline.view;
     const shown = last !== null && last.time >= from && last.time <= to;
     const query: Record<string, string | number> = { what: "wake", from: Math.round(shown ? last.time : (from + to) / 2), dir };
-    const task = this.matching(pane)?.[0] ?? (this.timeline.bright?.size === 1 ? [...this.timeline.bright][0] : undefined);
-    if (task !== undefined) query.task = task;
+    const tasks = this.sought(pane);
+    if (tasks && tasks.length > 0) query.tasks = rowList(tasks);
     const m = await this.seek(pane, query);
     if (!m) return;
     this.timeline.centre(m.time);

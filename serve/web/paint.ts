@@ -23,7 +23,7 @@ export function paint(tile: Tile, level: number, index: number, look: Look, pict
     pixels.fill(rule, top * buckets, (top + 1) * buckets);
     paintRow(tile, r, look, pixels, top + 1, height - 1);
   }
-  if (tile.wakes) paintWakes(tile, level, index, look, pixels);
+  if (showsWakes(tile)) paintWakes(tile, level, index, look, pixels);
   picture.width = buckets;
   picture.height = rows * height;
   picture.getContext("2d")!.putImageData(image, 0, 0);
@@ -53,7 +53,7 @@ function paintRow(tile: Tile, r: number, look: Look, pixels: Uint32Array, top: n
     if (lost > 0) {
       const hatched = Math.min(bar - run, Math.max(1, Math.round((lost * bar) / 255)));
       for (let y = bar - run - hatched; y < bar - run; y++) {
-        if ((x + y) % 5 < 2) pixels[(top + y) * buckets + x] = p.lost;
+        if (cpu ? (x + y) % 5 < 2 : (x + y) % 7 === 0) pixels[(top + y) * buckets + x] = p.lost;
       }
     }
     const depth = tile.depth[i];
@@ -66,6 +66,11 @@ function paintRow(tile: Tile, r: number, look: Look, pixels: Uint32Array, top: n
   }
 }
 
+/** showsWakes says whether wakeups are drawn: not where they would touch. */
+export function showsWakes(tile: Tile): boolean {
+  return tile.wakes !== null && tile.wakes.time.length * 20 <= tile.rows * tile.buckets;
+}
+
 /** paintWakes draws a wakeup as a notch at the top of its row. */
 function paintWakes(tile: Tile, level: number, index: number, look: Look, pixels: Uint32Array): void {
   const { buckets } = tile;
@@ -75,8 +80,9 @@ function paintWakes(tile: Tile, level: number, index: number, look: Look, pixels
   for (let i = 0; i < wakes.time.length; i++) {
     const x = Math.floor((wakes.time[i] - start) / width);
     const top = wakes.row[i] * look.rowHeight + 1;
-    for (let y = 0; y < 4; y++) {
-      for (let dx = -3 + y; dx <= 3 - y; dx++) {
+    for (let y = 0; y < 5; y++) {
+      const half = 3 - (y >> 1) - (y >> 2);
+      for (let dx = -half; dx <= half; dx++) {
         if (x + dx >= 0 && x + dx < buckets) pixels[(top + y) * buckets + x + dx] = look.palette.mark;
       }
     }

@@ -76,7 +76,7 @@ function title(l: Line): string {
 
 function table(lines: Line[], hidden: Set<string>): HTMLElement {
   const variants = distinct(lines, "variant").filter((v) => !hidden.has(v));
-  const head = el("tr", {}, el("th", { scope: "col" }, "statistic"), el("th", { scope: "col" }, "row"), ...variants.map((v) => el("th", { scope: "col" }, v)));
+  const head = el("tr", {}, el("th", { scope: "col" }, "statistic"), el("th", { scope: "col", class: "left" }, "row"), ...variants.map((v) => el("th", { scope: "col" }, v)));
   const body = el("tbody");
   const rows = new Map<string, Line[]>();
   for (const l of lines) {

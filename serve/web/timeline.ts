@@ -1,7 +1,7 @@
 import { RecordingInfo } from "./api";
-import { duration, stamp, tickStep } from "./format";
+import { stamp, tickStep, tickText } from "./format";
 import { colourOf, palette } from "./palette";
-import { Look, paint } from "./paint";
+import { Look, paint, showsWakes } from "./paint";
 import { Mode, rowList, Slot, Store } from "./tile";
 
 export const gutter = 66; // css pixels left of the rows
@@ -10,6 +10,8 @@ const titleHeight = 19;
 const blockRows = 32; // rows of one tile
 const paintsPerFrame = 2;
 const labelsPerFrame = 400;
+const lowestRow = 18;
+const highestRow = 64;
 
 /** Wake is a wakeup that was clicked or sought. */
 export interface Wake {
@@ -148,7 +150,7 @@ export class Timeline {
       pane.top = axisHeight + i * each + titleHeight;
       pane.height = Math.max(0, each - titleHeight);
     });
-    this.rowHeight = Math.max(15, Math.min(44, Math.floor(this.panes[0].height / most)));
+    this.rowHeight = Math.max(lowestRow, Math.min(highestRow, Math.floor(this.panes[0].height / most)));
     for (const pane of this.panes) this.scrollTo(pane, pane.scroll);
   }
 
@@ -244,8 +246,9 @@ export class Timeline {
     let nearest = reach;
     for (const dx of [0, -reach, reach]) {
       const spot = this.spotAt(x + dx, y);
-      const wakes = spot && this.slotAt(spot)?.tile?.wakes;
-      if (!spot || !wakes) continue;
+      const tile = spot && this.slotAt(spot)?.tile;
+      if (!spot || !tile || !showsWakes(tile)) continue;
+      const wakes = tile.wakes!;
       for (let i = 0; i < wakes.time.length; i++) {
         const away = Math.abs(this.xOf(wakes.time[i]) - x);
         if (wakes.row[i] !== spot.row % blockRows || away >= nearest) continue;
@@ -320,7 +323,7 @@ export class Timeline {
     ctx.beginPath();
     ctx.rect(gutter, pane.top, this.plotWidth, pane.height);
     ctx.clip();
-    let labels = labelsPerFrame;
+    const labels = new Map<number, Label[]>();
     for (let b = Math.floor(pane.scroll / blockHeight); b < pane.blocks.length && b * blockHeight < pane.scroll + pane.height; b++) {
       const y = pane.top + b * blockHeight - pane.scroll;
       // One tile more on both sides is fetched, for panning.
@@ -332,9 +335,10 @@ export class Timeline {
           if (paints-- > 0) this.paintSlot(slot);
         }
         this.drawSlot(pane, slot, y);
-        labels = this.drawLabels(pane, slot, b * blockRows, labels);
+        this.gather(pane, slot, b * blockRows, labels);
       }
     }
+    this.drawLabels(pane, labels);
     ctx.restore();
     this.drawGutter(pane);
     return paints;
@@ -374,7 +378,8 @@ export class Timeline {
     this.ctx.drawImage(picture, from, 0, part, picture.height, x0, y, x1 - x0, picture.height / this.ratio);
   }
 
-  /** labelsOf lists the steps of a tile that are wide enough for a name. */
+  /** labelsOf lists the steps of a tile that are wide enough for a name, and
+   * those at its edges, which may go on in the next tile. */
   private labelsOf(pane: Pane, slot: Slot): Label[] {
     const known = this.labels.get(slot);
     if (known) return known;
@@ -388,7 +393,9 @@ export class Timeline {
         for (let i = steps.first[r]; i < steps.first[r + 1]; i++) {
           const start = Math.max(from, steps.start[i]);
           const end = i + 1 < steps.first[r + 1] ? steps.start[i + 1] : to;
-          if (end - start >= wide && this.nameOf(pane, steps.value[i]) !== "") found.push({ row: r, start, end, value: steps.value[i] });
+          const inside = start > from && end < to;
+          if (inside && end - start < wide) continue;
+          if (this.nameOf(pane, steps.value[i]) !== "") found.push({ row: r, start, end, value: steps.value[i] });
         }
       }
     }
@@ -403,25 +410,40 @@ export class Timeline {
     return task ? `${task.comm}-${task.pid}` : "";
   }
 
-  private drawLabels(pane: Pane, slot: Slot, firstRow: number, left: number): number {
-    if (!slot.tile || this.rowHeight < 15) return left;
+  /** gather adds a tile's labels to those of its rows so far; a step that goes
+   * on in the next tile becomes one label. */
+  private gather(pane: Pane, slot: Slot, firstRow: number, rows: Map<number, Label[]>): void {
+    if (!slot.tile) return;
+    for (const l of this.labelsOf(pane, slot)) {
+      const row = firstRow + l.row;
+      const list = rows.get(row);
+      const last = list?.[list.length - 1];
+      if (last && last.value === l.value && last.end === l.start) last.end = l.end;
+      else if (list) list.push({ ...l });
+      else rows.set(row, [{ ...l }]);
+    }
+  }
+
+  private drawLabels(pane: Pane, rows: Map<number, Label[]>): void {
     const { ctx } = this;
     ctx.font = "11px system-ui, sans-serif";
     ctx.textBaseline = "middle";
     const bar = this.rowHeight * (this.mode === "cpu" ? 0.7 : 1);
-    for (const l of this.labelsOf(pane, slot)) {
-      if (left <= 0) break;
-      const x0 = Math.max(gutter, this.xOf(l.start));
-      const x1 = Math.min(this.width, this.xOf(l.end));
-      const y = pane.top + (firstRow + l.row) * this.rowHeight - pane.scroll;
-      const letters = Math.floor((x1 - x0 - 5) / 6.2);
-      if (letters < 4 || y + this.rowHeight < pane.top || y > pane.top + pane.height) continue;
-      const dim = this.mode === "cpu" && this.bright !== null && !this.bright.has(l.value);
-      ctx.fillStyle = dim ? this.look.palette.muted : onColour(colourOf(this.look.palette, this.mode === "cpu" ? l.value : l.value >>> 2));
-      ctx.fillText(this.nameOf(pane, l.value).slice(0, letters), x0 + 3, y + 1 + bar / 2);
-      left--;
+    let left = labelsPerFrame;
+    for (const [row, labels] of rows) {
+      const y = pane.top + row * this.rowHeight - pane.scroll;
+      if (y + this.rowHeight < pane.top || y > pane.top + pane.height) continue;
+      for (const l of labels) {
+        const x0 = Math.max(gutter, this.xOf(l.start));
+        const letters = Math.floor((Math.min(this.width, this.xOf(l.end)) - x0 - 5) / 6.2);
+        const text = fitting(this.nameOf(pane, l.value), letters);
+        if (text === "" || left-- <= 0) continue;
+        const dim = this.mode === "cpu" && this.bright !== null && !this.bright.has(l.value);
+        const key = this.mode === "cpu" ? l.value : l.value >>> 2;
+        ctx.fillStyle = dim ? this.look.palette.muted : onColour(colourOf(this.look.palette, key));
+        ctx.fillText(text, x0 + 3, y + 1 + bar / 2);
+      }
     }
-    return left;
   }
 
   private drawGutter(pane: Pane): void {
@@ -481,7 +503,7 @@ export class Timeline {
       ctx.fillStyle = p.rule;
       ctx.fillRect(x, 0, 1, axisHeight);
       ctx.fillStyle = p.text;
-      ctx.fillText(`+${duration(t)}`, x + 4, axisHeight / 2);
+      ctx.fillText("+" + tickText(t, step), x + 4, axisHeight / 2);
     }
     ctx.fillStyle = p.panel;
     ctx.fillRect(0, 0, gutter - 1, axisHeight);
@@ -528,11 +550,23 @@ export class Timeline {
 }
 
 export function allRows(mode: Mode): (pane: Pane) => number[] {
-  return (pane) => {
-    const count = mode === "cpu" ? pane.info.cpus : pane.info.tasks.length - 1;
-    const first = mode === "cpu" ? 0 : 1; // task 0 is the idle task of all CPUs
-    return Array.from({ length: count }, (_, i) => first + i);
-  };
+  return mode === "cpu" ? (pane) => Array.from({ length: pane.info.cpus }, (_, i) => i) : allTasks;
+}
+
+/** allTasks lists those first that ran for a thousandth of the time, each part by
+ * PID. Task 0 is the idle task of all CPUs. */
+function allTasks(pane: Pane): number[] {
+  const { tasks, span } = pane.info;
+  const rank = (i: number) => (tasks[i].ran * 1000 >= span ? 0 : 1);
+  const rows = Array.from({ length: tasks.length - 1 }, (_, i) => i + 1);
+  return rows.sort((a, b) => rank(a) - rank(b) || tasks[a].pid - tasks[b].pid);
+}
+
+/** fitting is a name, or its number alone, or nothing, in so many letters. */
+function fitting(name: string, letters: number): string {
+  if (name.length <= letters) return name;
+  const number = name.slice(Math.max(name.lastIndexOf("-"), name.lastIndexOf(" ")) + 1);
+  return number.length <= letters ? number : "";
 }
 
 /** onColour is black or white, whichever can be read on a colour. */
