@@ -14,7 +14,7 @@ async function show(): Promise<void> {
   const where = document.getElementById("where")!;
   const [page, query] = location.hash.replace(/^#\/?/, "").split("?", 2);
   const form = new URLSearchParams(query);
-  where.textContent = [form.get("path"), form.get("a"), form.get("b")].filter(Boolean).join("  above  ");
+  where.textContent = [form.get("path"), form.get("a"), form.get("b")].filter((p) => p && p !== ".").join(" above ");
   main.setAttribute("aria-busy", "true");
   try {
     if (page === "result") await showResult(main, form.get("path") ?? "", signal);

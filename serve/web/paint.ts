@@ -14,7 +14,7 @@ export interface Look {
 export function paint(tile: Tile, level: number, index: number, look: Look, picture: HTMLCanvasElement): void {
   const { buckets, rows } = tile;
   const height = look.rowHeight;
-  const image = new ImageData(buckets, rows * height);
+  const image = scratch(buckets, rows * height);
   const pixels = new Uint32Array(image.data.buffer);
   pixels.fill(look.palette.background);
   const rule = look.palette.page === "#ffffff" ? 0xffe6e2df : 0xff262019;
@@ -27,6 +27,15 @@ export function paint(tile: Tile, level: number, index: number, look: Look, pict
   picture.width = buckets;
   picture.height = rows * height;
   picture.getContext("2d")!.putImageData(image, 0, 0);
+}
+
+let last: ImageData | null = null;
+
+/** scratch is memory to paint in, the same again where it fits: a new one for
+ * each tile would keep the garbage collector busy. */
+function scratch(width: number, height: number): ImageData {
+  if (last?.width !== width || last.height !== height) last = new ImageData(width, height);
+  return last;
 }
 
 /** depthShare is the part of a CPU's row that shows its queue. */

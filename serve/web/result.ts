@@ -8,7 +8,7 @@ export async function showResult(main: HTMLElement, path: string, signal: AbortS
   const [csv, found] = await Promise.all([ask<ResultRows>("result", { path }, signal), ask<Found>("list", {}, signal)]);
   const lines: Line[] = csv.rows.map((fields) => Object.fromEntries(csv.columns.map((name, i) => [name, fields[i]])));
   const page = el("div", { class: "page" }, el("h1", {}, path === "." ? "Result" : path));
-  page.append(links(found, path));
+  page.append(links(found, path, distinct(lines, "variant")));
   const tables = el("div");
   const hidden = new Set<string>();
   const draw = () => tables.replaceChildren(...groups(lines).map((g) => table(g, hidden)));
@@ -17,7 +17,9 @@ export async function showResult(main: HTMLElement, path: string, signal: AbortS
   main.replaceChildren(page);
 }
 
-function links(found: Found, path: string): HTMLElement {
+/** links leads to the report and to the recordings of the largest differences, the
+ * baseline above. */
+function links(found: Found, path: string, variants: string[]): HTMLElement {
   const line = el("p");
   if (found.results.some((r) => r.path === path && r.report)) {
     line.append(el("a", { href: address("/report", { path }), target: "_blank", rel: "noopener" }, "report"));
@@ -29,7 +31,11 @@ function links(found: Found, path: string): HTMLElement {
     const folder = r.path.slice(0, r.path.lastIndexOf("/"));
     folders.set(folder, [...(folders.get(folder) ?? []), r.path]);
   }
+  // compare names a recording's folder after the variant, without / and blanks.
+  const order = variants.map((v) => v.replace(/[/ ]/g, "-"));
+  const place = (p: string) => order.indexOf(p.slice(p.lastIndexOf("/") + 1));
   for (const [folder, paths] of folders) {
+    paths.sort((x, y) => place(x) - place(y));
     const query: Record<string, string> = { a: paths[0] };
     if (paths.length > 1) query.b = paths[1];
     line.append(line.hasChildNodes() ? " · " : "", el("a", { href: hash("timeline", query) }, "timeline of " + folder.slice(inside.length)));
