@@ -93,7 +93,7 @@ type browser struct {
 // open starts a Chromium of its own with an empty page.
 func open(t *testing.T) *browser {
 	t.Helper()
-	ctx, stop := context.WithTimeout(context.Background(), 3*time.Minute)
+	ctx, stop := context.WithTimeout(context.Background(), 10*time.Minute)
 	t.Cleanup(stop)
 	ctx, stopAllocator := chromedp.NewExecAllocator(ctx,
 		chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun, chromedp.NoDefaultBrowserCheck,
@@ -172,7 +172,7 @@ func value[T any](b *browser, expression string) T {
 func (b *browser) until(expression string) {
 	b.t.Helper()
 	var err error
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		var is bool
 		if is, err = chromedp.Run(b.ctx, chromedp.Evaluate[bool](expression)); err == nil && is {
 			return

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"image/png"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -382,4 +383,75 @@ func TestPhone(t *testing.T) {
 		t.Errorf("the timeline is %d pixels wide on a phone of 390", wide)
 	}
 	b.shoot("phone-timeline")
+}
+
+// fakePerfetto stands for the tab of Perfetto's page, which the tests do not
+// need the network for: it answers the third PING and keeps what it is sent.
+const fakePerfetto = `(() => {
+	window.pings = 0;
+	window.open = (url) => {
+		window.opened = url;
+		return { postMessage(message, origin) {
+			if (message === "PING") {
+				if (++window.pings >= 3) window.dispatchEvent(new MessageEvent("message", { data: "PONG", origin }));
+			} else window.sent = { origin, title: message.perfetto.title, bytes: message.perfetto.buffer.byteLength };
+		} };
+	};
+	return true;
+})()`
+
+func TestPerfettoIsHandedTheRecording(t *testing.T) {
+	b := open(t)
+	timeline(b, serve(t, captures), "a=hb-pipe")
+	value[bool](b, fakePerfetto)
+	b.do(chromedp.Click(chromedp.CSS("button.wide")))
+	b.until(`window.sent !== undefined`)
+	sent := value[struct {
+		Origin, Title string
+		Bytes         int
+	}](b, `window.sent`)
+	packed := filepath.Join(t.TempDir(), "trace.pftrace")
+	run(t, "convert", filepath.Join(captures, "hb-pipe", "trace.txt.gz"), packed)
+	info, err := os.Stat(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sent.Origin != "https://ui.perfetto.dev" || sent.Title != "schedlab hb-pipe" || int64(sent.Bytes) != info.Size() {
+		t.Errorf("sent %+v, want what convert writes, %d bytes, to Perfetto alone", sent, info.Size())
+	}
+	if pings := value[int](b, `window.pings`); pings < 3 {
+		t.Errorf("%d pings before the recording, want to wait for the answer", pings)
+	}
+}
+
+// What a file says is text, whatever it looks like.
+func TestHostileTextStaysText(t *testing.T) {
+	const evil = `<img src=x onerror=alert(1)>`
+	dir := t.TempDir()
+	csvText := "benchmark,statistic,row,variant,value\n" + strings.Repeat(evil+",", 4) + evil + "\n"
+	traceText := "  a-1 [000] d.... 1.000001: sched_wakeup: comm=" + evil + " pid=2 prio=120 target_cpu=000\n" +
+		"  a-1 [000] d.... 1.000002: sched_switch: prev_comm=a prev_pid=1 prev_prio=120 prev_state=S ==> next_comm=" + evil + " next_pid=2 next_prio=120\n" +
+		"  a-2 [000] d.... 1.000900: sched_wakeup: comm=a pid=1 prio=120 target_cpu=000\n"
+	for name, content := range map[string]string{evil + "/results.csv": csvText, evil + "/trace.txt": traceText} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := open(t)
+	address := serve(t, dir)
+	path := url.QueryEscape(evil)
+	for query, shows := range map[string]string{"": "li .path", "result?path=" + path: "thead", "timeline?a=" + path: "#where"} {
+		b.do(chromedp.Navigate("about:blank"), chromedp.Navigate(address+"#/"+query))
+		b.until(`document.querySelector("` + shows + `")?.textContent.includes("` + evil + `")`)
+		b.until(`!document.getElementById("main").hasAttribute("aria-busy")`)
+		if n := value[int](b, `document.querySelectorAll("img").length`); n != 0 {
+			t.Errorf("%q: %d images came out of the text", query, n)
+		}
+	}
+	b.settled()
+	b.shoot("hostile")
 }
