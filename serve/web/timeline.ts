@@ -456,7 +456,7 @@ export class Timeline {
     ctx.fillStyle = p.text;
     ctx.font = "600 12px system-ui, sans-serif";
     const letter = this.panes.length > 1 ? "AB"[this.panes.indexOf(pane)] + "  " : "";
-    ctx.fillText(letter + (pane.path === "." ? "" : pane.path), 6, pane.top - titleHeight / 2);
+    ctx.fillText(letter + (pane.path === "." ? "this folder" : pane.path), 6, pane.top - titleHeight / 2);
     ctx.save();
     ctx.beginPath();
     ctx.rect(0, pane.top, gutter, pane.height);
