@@ -10,7 +10,7 @@ import (
 	"github.com/schedlab/schedlab/trace"
 )
 
-// Limits bound what one recording may take. The zero value means the defaults.
+// Limits bound what one recording may take.
 type Limits struct {
 	Changes int64 // steps and wakeups kept; about 20 bytes each
 	Tasks   int

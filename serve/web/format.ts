@@ -27,3 +27,8 @@ export function tickText(ns: number, step: number): string {
   const [unit, size] = units.find(([, size]) => ns >= size) ?? ["ns", 1];
   return `${(ns / size).toFixed(Math.max(0, Math.ceil(Math.log10(size / step))))} ${unit}`;
 }
+
+/** counted writes a number of things, of which one has no s. */
+export function counted(n: number, thing: string): string {
+  return `${n.toLocaleString("en")} ${thing}${n === 1 ? "" : "s"}`;
+}

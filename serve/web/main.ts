@@ -1,4 +1,4 @@
-import { errorBox } from "./dom";
+import { el, errorBox } from "./dom";
 import { showList } from "./list";
 import { showResult } from "./result";
 import { showTimeline } from "./page";
@@ -21,7 +21,7 @@ async function show(): Promise<void> {
     else if (page === "timeline") await showTimeline(main, form, signal);
     else await showList(main, signal);
   } catch (e) {
-    if (!signal.aborted) main.replaceChildren(errorBox(e));
+    if (!signal.aborted) main.replaceChildren(el("div", { class: "page" }, errorBox(e), el("a", { href: "#/" }, "to the list")));
   }
   if (!signal.aborted) main.removeAttribute("aria-busy");
 }

@@ -1,6 +1,6 @@
 import { ask, Found, Moment, openRecording } from "./api";
 import { button, el, hash } from "./dom";
-import { duration, stamp } from "./format";
+import { counted, duration, stamp } from "./format";
 import { listen } from "./input";
 import { openInPerfetto } from "./perfetto";
 import { nobody, rowList } from "./tile";
@@ -134,7 +134,7 @@ class TimelinePage {
   private greet(): void {
     const told = this.panes.map((p) => {
       const notes = (p.info.notes ?? []).join("; ");
-      return `${p.info.events.toLocaleString("en")} events, ${p.info.cpus} CPUs, ${p.info.tasks.length - 1} tasks${notes ? `; ${notes}` : ""}`;
+      return [counted(p.info.events, "event"), counted(p.info.cpus, "CPU"), counted(p.info.tasks.length - 1, "task")].join(", ") + (notes ? `; ${notes}` : "");
     });
     this.say(told.join(" | "));
   }
@@ -181,7 +181,7 @@ class TimelinePage {
 
   private searched(): void {
     const first = this.matching(this.panes[0]);
-    this.matches.textContent = first === null ? "" : first.length === 1 ? "1 task" : `${first.length} tasks`;
+    this.matches.textContent = first === null ? "" : counted(first.length, "task");
     this.timeline.setBright(first === null ? null : new Set(this.panes.flatMap((p) => this.matching(p) ?? [])));
     if (this.timeline.mode === "task") this.timeline.setMode("task", this.rowsFor("task"));
   }
