@@ -21,6 +21,7 @@ type task struct {
 	started    bool
 	exited     bool
 	background bool
+	deferrable bool // its timers are
 
 	loops [workload.MaxLoops]int64
 
