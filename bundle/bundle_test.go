@@ -85,7 +85,7 @@ func TestExplainReproducesASimulation(t *testing.T) {
 		name, kernel, machine, command string
 		change                         func(*experiment.Cell)
 	}{
-		{"v4.14-numa", "v4.14-numa", "2n4c2t", "hackbench -g 1 -l 60 -p -P", plain},
+		{"v4.13-numa", "v4.13-numa", "2n4c2t", "hackbench -g 1 -l 60 -p -P", plain},
 		{"v4.14", "v4.14", "2n4c2t", "hackbench -g 1 -l 60 -p -P", plain},
 		{"v5.10", "v5.10", "2n4c2t", "hackbench -g 1 -l 60 -p -P", plain},
 		{"v5.17", "v5.17", "2n4c2t", "hackbench -g 1 -l 60 -T", plain},

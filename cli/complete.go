@@ -128,6 +128,7 @@ func completeRun(cmd *cobra.Command) {
 		"tunable":    completeTunable,
 		"hz":         completeNames(fixed("100", "250", "300", "1000")),
 		"preemption": completeNames(fixed("none", "voluntary", "full", "lazy")),
+		"noise":      completeNames(fixed(experiment.Noises...)),
 		"placement":  completeNames(sched.Placements),
 		"costs":      completeNamesOrFiles(sim.CostNames),
 		"tie-break":  completeNames(fixed(experiment.TieBreaks...)),

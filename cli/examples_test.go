@@ -135,9 +135,9 @@ func runLine(t *testing.T, line string) {
 // dozens of points, quick to run.
 const shortSweep = " --time 500ms --warmup 100ms --repeats 1"
 
-// longCommands simulate for minutes: of their examples the command line is
-// checked, and other tests run them over less.
-var longCommands = map[string]bool{"reproduce": true, "calibrate": true}
+// longCommands simulate for minutes, or run until they are interrupted: of their
+// examples the command line is checked, and other tests run them over less.
+var longCommands = map[string]bool{"reproduce": true, "calibrate": true, "serve": true}
 
 // parseLine holds a command line against its command's flags and arguments.
 func parseLine(t *testing.T, line string) {

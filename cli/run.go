@@ -69,6 +69,7 @@ func (r *runRequest) addFlags(cmd *cobra.Command) {
 	f.StringArrayVar(&r.cgroups, "cgroup", nil, "`PATH:FILE=VALUE` of a cgroup, such as \"/service:cpu.max=50000 100000\"; may be repeated, the benchmark runs in the first")
 	f.IntVar(&r.cell.HZ, "hz", experiment.DefaultHZ, "ticks a second: 100, 250, 300 or 1000")
 	f.StringVar(&r.cell.Preemption, "preemption", experiment.DefaultPreemption, "none, voluntary, full or lazy")
+	f.StringVar(&r.cell.Noise, "noise", experiment.Noises[0], "what wakes the kernel threads of idle CPUs: timed (their timers) or deferrable (nothing)")
 	f.StringVar(&r.cell.Placement, "placement", "", "a registered placement `RULE` instead of the kernel's")
 	f.StringVar(&r.cell.Costs, "costs", "", "cost `FILE` that ends in .json, or a built-in name (default: the machine's own, else default)")
 	f.StringVar(&r.cell.TieBreak, "tie-break", "number", "which CPU goes first at equal times: number, or random by the seed")

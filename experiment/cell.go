@@ -25,8 +25,11 @@ type Cell struct {
 	// TieBreak says who goes first among events at the same time: "number" (or
 	// empty) the CPU with the lower number, "random" an order drawn from Seed. An
 	// experiment file cannot set it: it is for finding results that hang on it.
-	TieBreak                             string
-	HZ                                   int // 100, 250, 300 or 1000
+	TieBreak string
+	// Noise is what wakes the kernel threads of idle CPUs: "timed" (or empty)
+	// their own timers, "deferrable" nothing.
+	Noise                                string `json:",omitempty"`
+	HZ                                   int    // 100, 250, 300 or 1000
 	Features                             []string
 	Tunables                             []Tunable          // sorted by name
 	Supposed                             []Tunable          // parameters of the cost file with other values than it has

@@ -50,6 +50,8 @@ func (p *Plan) locate(cell int, field string) position {
 		return x.hz.at
 	case "preemption":
 		return x.preemption.at
+	case "noise":
+		return x.noise.at
 	case "costs":
 		return x.costs.at
 	case "placement":

@@ -37,7 +37,7 @@ func (e *RequestError) Error() string {
 func (e *RequestError) Unwrap() error { return e.Err }
 
 // FieldError is how a Runner's Check says which field of a cell it refuses.
-// Field is one of machine, kernel, hz, preemption, placement, costs,
+// Field is one of machine, kernel, hz, preemption, noise, placement, costs,
 // tie-break, features[i], tunables.NAME, run, rows, cgroup, cgroups[i], background[i]; the
 // indices are those of the Cell.
 type FieldError struct {

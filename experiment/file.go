@@ -40,6 +40,7 @@ type Experiment struct {
 	kernel       text
 	hz           number
 	preemption   text
+	noise        text
 	costs        text
 	variants     []variant
 	baseline     int
@@ -150,13 +151,14 @@ func Parse(name string, data []byte) (*Experiment, error) {
 }
 
 func (d *decoder) experiment(root ast.Node) *Experiment {
-	f := d.fields(root, "the experiment", "machine", "kernel", "hz", "preemption", "costs", "variants", "baseline",
+	f := d.fields(root, "the experiment", "machine", "kernel", "hz", "preemption", "noise", "costs", "variants", "baseline",
 		"environments", "benchmarks", "repeats", "quick", "published", "seed", "stretch")
 	x := &Experiment{src: d.src, folder: filepath.Dir(d.src.name),
 		machines:   d.texts(&f, "machine"),
 		kernel:     d.optional(&f, "kernel"),
 		hz:         d.hz(&f),
 		preemption: d.oneOf(&f, "preemption", preemptions...),
+		noise:      d.oneOf(&f, "noise", Noises...),
 		costs:      d.optional(&f, "costs"),
 		repeats:    d.repeats(&f, DefaultRepeats),
 		seed:       d.seed(&f),

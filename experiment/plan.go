@@ -155,6 +155,7 @@ func (p *Plan) add(o origin) {
 		Machine: x.path(machine), MachineName: machineLabel(machine),
 		Kernel:     orElse(v.kernel, x.kernel).value,
 		Preemption: orElse(x.preemption, text{value: DefaultPreemption}).value,
+		Noise:      x.noise.value,
 		HZ:         int(x.hz.value),
 		Placement:  v.placement.value,
 		Costs:      x.path(x.costs.value),

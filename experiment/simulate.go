@@ -232,8 +232,25 @@ func scenarioOf(c *Cell, mach *machine.Machine) (workload.Benchmark, *workload.S
 		}
 		scenario.AddBackground(beside)
 	}
-	workload.AddNoiseOn(scenario, c.Seed, mach.Online().CPUs())
+	if err := addNoise(scenario, c, mach.Online().CPUs()); err != nil {
+		return nil, nil, &FieldError{"noise", err}
+	}
 	return benchmark, scenario, nil
+}
+
+// Noises are the values of [Cell.Noise].
+var Noises = []string{"timed", "deferrable"}
+
+func addNoise(scenario *workload.Scenario, c *Cell, cpus []int) error {
+	switch c.Noise {
+	case "", Noises[0]:
+		workload.AddNoiseOn(scenario, c.Seed, cpus)
+	case Noises[1]:
+		workload.AddDeferrableNoiseOn(scenario, c.Seed, cpus)
+	default:
+		return fmt.Errorf("%q is not known; choose %s", c.Noise, suggest.Enumerate(Noises))
+	}
+	return nil
 }
 
 func benchmarkOf(c *Cell) (workload.Benchmark, error) {

@@ -25,6 +25,9 @@ type Options struct {
 	keepPID int32
 	// story is the index of the decision to tell in full; 0: none.
 	story int64
+	// enough ends the run when the story is known or, from a time on, a decision
+	// about the thread; nil: all is followed.
+	enough *Pick
 }
 
 // Count counts decisions and those that the model agrees with.
@@ -163,6 +166,9 @@ func Run(ctx context.Context, b *Bundle, opts Options) (*Capture, error) {
 		}
 		r.result.Events++
 		r.step(&e)
+		if r.answered {
+			break
+		}
 	}
 	r.result.Stats = reader.Stats()
 	return r.result, nil
@@ -217,6 +223,7 @@ func (r *replay) score(a *ask, chosen int, end int64) {
 		a.story.Decision = *d
 		res.story = a.story
 	}
+	r.answered = r.opts.enough.answeredBy(d, a.story != nil)
 	res.Kept = append(res.Kept, d)
 }
 

@@ -34,6 +34,7 @@ type replay struct {
 	asked          int64 // placements begun
 	open           int   // placements between their sel and selr
 	result         *Capture
+	answered       bool // what was asked for is known: the rest need not be followed
 }
 
 // cpuState is what the replay remembers of one CPU.

@@ -39,7 +39,7 @@ func ParsePick(text string) (Pick, error) {
 // Why tells the decision of a capture that p names: at the time given, or the
 // nearest one.
 func Why(ctx context.Context, b *Bundle, opts Options, p Pick) (*Story, error) {
-	opts.keepPID = p.PID
+	opts.keepPID, opts.enough = p.PID, &p
 	c, err := Run(ctx, b, opts)
 	if err != nil {
 		return nil, err
@@ -55,6 +55,15 @@ func Why(ctx context.Context, b *Bundle, opts Options, p Pick) (*Story, error) {
 		return nil, err
 	}
 	return c.story, nil
+}
+
+// answeredBy reports whether a decision leaves nothing to look for: it is told,
+// or is one of the thread's after the time, behind which all are farther away.
+func (p *Pick) answeredBy(d *Decision, told bool) bool {
+	if p == nil {
+		return false
+	}
+	return told || d.PID == p.PID && p.Time != Anytime && d.Time >= p.Time
 }
 
 // choose returns the decision that p means, nil when the thread has none.

@@ -68,7 +68,7 @@ func (t *textWriter) scores(scores []stats.PredictionScore) {
 	}
 	t.line(fmt.Sprintf(layout, "all", "", share(all.RightSign, all.Starred), share(all.Trivial, all.Starred),
 		fmt.Sprintf("%d of %d", half, ranked), ""))
-	t.wrapped("Right sign: starred cells of the document whose simulated change is on the same side of zero. One sign: "+
+	t.wrapped("Right sign: starred cells of the document (without stars: above 3 %) whose simulated change is on the same side of zero. One sign: "+
 		"how many a predictor gets right that knows one sign per line of this table, which it took from the document. "+
 		"Rank: Spearman's correlation over the rows; at the end, how many reach 0.5. Ratio: simulated by published "+
 		"change, the median of the starred cells.", "  ")

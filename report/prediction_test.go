@@ -28,7 +28,7 @@ func TestPredictionSummary(t *testing.T) {
 	if err := Prediction(&out, []stats.Table{table}); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(out.String(), "  Right sign: starred cells of the document whose ") {
+	if !strings.Contains(out.String(), "  Right sign: starred cells of the document (without stars: ") {
 		t.Errorf("the notes are not wrapped at the page's width:\n%s", out.String())
 	}
 	text := strings.Join(strings.Fields(out.String()), " ")

@@ -31,10 +31,9 @@ func (s *Scheduler) wakeAffine(d *Domain, p *Placement) int {
 	return cpu
 }
 
-// affineByNodes is v4.14-rc at 3fed382b46ba: CPUs that share a cache are
-// always affine; otherwise the sums of the two nodes decide. A node may be
-// lightly loaded while the waker's CPU is not, and the other way round: this
-// is the regression that the WA_ features mended.
+// affineByNodes is 3fed382b46ba: CPUs that share a cache are always affine;
+// otherwise the sums of the two nodes decide, taken anew at each wakeup. A node
+// may be lightly loaded while the waker's CPU is not, and the other way round.
 func affineByNodes(s *Scheduler, d *Domain, p *Placement) (int, AffineReason) {
 	if s.SharesCache(p.Prev, p.Here) {
 		return p.Here, AffineCache

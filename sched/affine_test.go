@@ -157,7 +157,7 @@ func TestV510WeighsAnIdlePrevOfAnotherCache(t *testing.T) {
 	}
 }
 
-// v4.14-rc compares the sums of nodes (6.4, 3fed382b46ba). Nodes of 4 CPUs
+// v4.13-numa compares the sums of nodes (6.4, 3fed382b46ba). Nodes of 4 CPUs
 // have capacity 4096 each; imbalance_pct 125 at NUMA gives factor 112.
 func TestAffineByNodes(t *testing.T) {
 	for _, c := range []struct {
@@ -177,7 +177,7 @@ func TestAffineByNodes(t *testing.T) {
 		{"sync, the waker is the only load: moves", 1024, 0, true, 5, 0, AffineNode},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			lab := newPlacementLab(t, "v4.14-numa", twoNodes)
+			lab := newPlacementLab(t, "v4.13-numa", twoNodes)
 			lab.busy(2, 0, c.prev)
 			lab.load(0, 0)
 			lab.load(c.prev, 0)
@@ -194,7 +194,7 @@ func TestAffineByNodes(t *testing.T) {
 // Why the node sums regressed: this node is lighter than prev's, but the
 // waker's own CPU is not free while prev is. Only the WA_ features see it.
 func TestNodeSumsPullToABusyCPU(t *testing.T) {
-	for kernel, want := range map[string]int{"v4.14-numa": 0, "v4.14": 5} {
+	for kernel, want := range map[string]int{"v4.13-numa": 0, "v4.14": 5} {
 		lab := newPlacementLab(t, kernel, twoNodes)
 		lab.busy(2, 0) // waker's CPU: two tasks, load 2048; prev (5) idles
 		lab.busy(1, 6, 7)
@@ -208,7 +208,7 @@ func TestNodeSumsPullToABusyCPU(t *testing.T) {
 	}
 }
 
-// v4.14-llc compares what balance passes remember. Caches of 4 CPUs; numbers of
+// v4.14-numa compares what balance passes remember. Caches of 4 CPUs; numbers of
 // tasks first, then, when both caches are full, loads with pct 125 (112): capacity
 // 4096 on both sides and a wakee of 1024.
 func TestAffineByCaches(t *testing.T) {
@@ -230,7 +230,7 @@ func TestAffineByCaches(t *testing.T) {
 		{"sync, the waker's load does not count", cacheSums{4, 2024, 4096}, cacheSums{4, 2832, 4096}, true, 5, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			lab := newPlacementLab(t, "v4.14-llc", twoNodes)
+			lab := newPlacementLab(t, "v4.14-numa", twoNodes)
 			lab.busy(2, 0, c.prevCPU)
 			lab.load(0, 0)
 			lab.load(c.prevCPU, 0)
@@ -248,7 +248,7 @@ func TestAffineByCaches(t *testing.T) {
 // A balance pass over a cache is what renews the memory; it sees 3 tasks of load
 // 1024 on the 4 CPUs of node 0, and nothing of node 1.
 func TestBalancePassesRememberCaches(t *testing.T) {
-	lab := newPlacementLab(t, "v4.14-llc", twoNodes)
+	lab := newPlacementLab(t, "v4.14-numa", twoNodes)
 	lab.busy(2, 0)
 	lab.busy(1, 1)
 	if seen := lab.rqs[0].llcShared.Seen; seen != (cacheSums{}) {

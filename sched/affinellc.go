@@ -1,13 +1,13 @@
 package sched
 
-// affineByCaches is v4.14-rc from 90001d67be2f (with a731ebe6f17b) to
-// d153b153446f, which is what the document of October 2017 calls "pre" [M: both
-// commits from memory]: within a cache a wakee stays and select_idle_sibling
-// looks around; between caches what decides is the number of tasks on each of
-// the two, and when both are full their loads. Neither is counted at the wakeup.
-// They are what the last balance pass over each cache has seen, which may be
-// long ago: until the next one every wakeup gets the same answer, and a whole
-// crowd follows it into one cache.
+// affineByCaches is v4.14-rc from a731ebe6f17b to d153b153446f, which is what the
+// document of October 2017 calls "pre" (mechanisms.md 6.4): within a cache a wakee
+// stays and select_idle_sibling looks around; between caches what decides is the
+// number of tasks on each of the two, and when both are full their loads. Neither
+// is counted at the wakeup. They are what the last balance pass over each cache
+// has seen, which may be long ago: until the next one every wakeup gets the same
+// answer, and a whole crowd follows it into one cache. This is the regression that
+// the WA_ features mended.
 func affineByCaches(s *Scheduler, d *Domain, p *Placement) (int, AffineReason) {
 	if s.SharesCache(p.Prev, p.Here) {
 		return p.Prev, AffineUndecided

@@ -75,7 +75,7 @@ type Profile struct {
 
 // profiles lists the kernels in the order of their age.
 var profiles = []*Profile{
-	&v32, &v38, &v414numa, &v414llc, &v414, &v510, &v517, &v517tip, &v61, &v612, &v72,
+	&v32, &v38, &v413numa, &v414numa, &v414, &v510, &v517, &v517tip, &v61, &v612, &v72,
 }
 
 // Profiles returns every known profile, oldest first.
@@ -161,26 +161,28 @@ var v414 = Profile{
 	RunnableLoad: true, PickDropsBuddies: true,
 }
 
-// v4.14-numa is v4.14 at commit 3fed382b46ba: wake_affine compares NUMA nodes
-// and the WA_ bits do not exist yet.
-var v414numa = Profile{
-	Name:     "v4.14-numa",
-	Summary:  "v4.14-rc with node-level wake_affine, before the WA_ features",
+// v4.13-numa is v4.14 with the wake_affine of commit 3fed382b46ba, which came
+// with v4.13: it compares the sums of two NUMA nodes, and the WA_ bits do not
+// exist yet.
+var v413numa = Profile{
+	Name:     "v4.13-numa",
+	Summary:  "v4.13 with node-level wake_affine by sums taken at each wakeup (3fed382b46ba, June 2017)",
 	Known:    features414 &^ Features(WAIdle, WAWeight, WABias),
 	Defaults: features414 &^ Features(WAIdle, WAWeight, WABias) &^ offByDefault,
 	Inert:    inert414,
 	Tunables: tunables414,
-	Topology: topology414, Wake: wake414numa, SlowPath: slowPath414, Balance: balance414, Bandwidth: bandwidth414,
+	Topology: topology414, Wake: wake413numa, SlowPath: slowPath414, Balance: balance414, Bandwidth: bandwidth414,
 	RunnableLoad: true, PickDropsBuddies: true,
 }
 
-// v4.14-llc is v4.14 before commit d153b153446f: wake_affine compares what
-// balance passes have last seen of the two caches.
-var v414llc = func() Profile {
-	p := v414numa
-	p.Name = "v4.14-llc"
-	p.Summary = "v4.14-rc with cache-level wake_affine from remembered loads, before the WA_ features"
-	p.Wake = wake414llc
+// v4.14-numa is v4.14-rc before commit d153b153446f, what the document of
+// October 2017 measured as "pre": between NUMA nodes wake_affine compares what
+// balance passes have last seen of the two caches (a731ebe6f17b).
+var v414numa = func() Profile {
+	p := v413numa
+	p.Name = "v4.14-numa"
+	p.Summary = "v4.14-rc with node-level wake_affine by what was last seen of two caches (a731ebe6f17b, September 2017)"
+	p.Wake = wake414numa
 	return p
 }()
 

@@ -63,7 +63,7 @@ func TestSettingsThatCannotBe(t *testing.T) {
 	if _, err := New(cfg, nil); err == nil || !strings.Contains(err.Error(), "100, 250, 300 or 1000") {
 		t.Errorf("HZ 1024: %v", err)
 	}
-	if _, err := LookupProfile("v9"); err == nil || !strings.Contains(err.Error(), "v4.14-numa, v4.14-llc, v4.14, v5.10") {
+	if _, err := LookupProfile("v9"); err == nil || !strings.Contains(err.Error(), "v4.13-numa, v4.14-numa, v4.14, v5.10") {
 		t.Errorf("kernel v9: %v", err)
 	}
 }

@@ -256,7 +256,7 @@ var wake414 = wakeRules{
 	queueRemotely:          queueToOtherCache,
 }
 
-var wake414numa = wakeRules{
+var wake413numa = wakeRules{
 	affine:                 affineByNodes,
 	idleSibling:            idleSibling414,
 	coreIdle:               coreIdle414,
@@ -264,8 +264,8 @@ var wake414numa = wakeRules{
 	queueRemotely:          queueToOtherCache,
 }
 
-var wake414llc = func() wakeRules {
-	r := wake414numa
+var wake414numa = func() wakeRules {
+	r := wake413numa
 	r.affine, r.remembersCaches = affineByCaches, true
 	return r
 }()

@@ -10,6 +10,9 @@ import (
 // first timer interrupt of its CPU after soft (ipc-and-benchmarks.md 5).
 //
 // Or it is a timer of the scheduler's own, which is exact.
+//
+// A deferrable timer has no hard time: it fires at the first tick after soft
+// that finds the CPU busy.
 type timer struct {
 	soft, hard int64
 	task       *task
@@ -22,6 +25,10 @@ func (m *Sim) armTimer(c *cpu, t *task, sleep int64) { m.armTimerAt(c, t, m.now+
 // armTimerAt has the task woken at a time, or at once if that has passed.
 func (m *Sim) armTimerAt(c *cpu, t *task, at int64) {
 	soft := max(at, m.now+c.debt)
+	if t.deferrable {
+		c.timers = append(c.timers, timer{soft: soft, hard: never, task: t})
+		return
+	}
 	hard := m.turnOf(c, soft+m.costs.TimerSlack)
 	c.timers = append(c.timers, timer{soft: soft, hard: hard, task: t})
 	c.timerAt = min(c.timerAt, hard)
@@ -43,7 +50,7 @@ func (m *Sim) step(c *cpu) {
 	}
 	if c.timerAt <= now {
 		c.debt += m.costs.TimerInterrupt
-		m.fireTimers(c)
+		m.fireTimers(c, false)
 	}
 	if c.ipiAt <= now {
 		m.receiveIPI(c)
@@ -84,12 +91,13 @@ func (m *Sim) finishInstruction(c *cpu) {
 	m.resume(c, t)
 }
 
-func (m *Sim) fireTimers(c *cpu) {
+// fireTimers fires those that are due, the deferrable ones too if so told.
+func (m *Sim) fireTimers(c *cpu, deferrable bool) {
 	now := m.now
 	kept := c.timers[:0]
 	next := int64(never)
 	for _, tm := range c.timers {
-		if tm.soft > now {
+		if tm.soft > now || tm.hard == never && !deferrable {
 			kept = append(kept, tm)
 			next = min(next, tm.hard)
 			continue
@@ -136,7 +144,7 @@ func (m *Sim) tick(c *cpu) {
 	m.sampleCounters()
 	c.debt += m.costs.Tick
 	if len(c.timers) > 0 {
-		m.fireTimers(c) // the tick is a timer interrupt too
+		m.fireTimers(c, c.task != nil) // the tick is a timer interrupt too
 	}
 	context := m.enter(trace.ContextHardIRQ)
 	if m.rec != nil {

@@ -297,7 +297,7 @@ func (m *Sim) buildTasks(sc *workload.Scenario, seed uint64) {
 		t := &m.tasks[i]
 		*t = task{
 			sched: &m.taskSlab[i], prog: sc.Programs[spec.Program], id: workload.TaskID(i),
-			background: spec.Background, process: spec.Process,
+			background: spec.Background, deferrable: spec.Deferrable, process: spec.Process,
 			footprintKiB: int64(spec.Footprint+1023) / 1024, lastCPU: -1, wokenAt: never,
 		}
 		if t.prog.Random() {

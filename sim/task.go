@@ -21,6 +21,7 @@ type task struct {
 	started    bool
 	exited     bool
 	background bool
+	deferrable bool // its timers are
 	threaded   bool // other tasks share its address space and its files
 
 	loops [workload.MaxLoops]int64
@@ -40,8 +41,7 @@ type task struct {
 	children     []*task // in order of creation
 	zombies      int32   // exited, not yet reaped
 	reaped       int32
-	rng          *rand.Rand
-	_            int64 // whole cache lines
+	rng          *rand.Rand // fills the last cache line
 }
 
 // inUserMode reports whether a task that has just got the CPU is in user mode:

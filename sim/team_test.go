@@ -179,7 +179,7 @@ var onlyIdle = []string{"NO_WA_WEIGHT", "NO_WA_BIAS"}
 func TestRememberedLoadsHerdSysbench(t *testing.T) {
 	argv := []string{"sysbench", "oltp_read_only", "run", "--time=30", "--threads=40"}
 	stretch := workload.Stretch{Warmup: 2e8, Measure: 1e8}
-	before := figure(t, "ivb-ep", "v4.14-llc", stretch, nil, argv...)
+	before := figure(t, "ivb-ep", "v4.14-numa", stretch, nil, argv...)
 	after := figure(t, "ivb-ep", "v4.14", stretch, onlyIdle, argv...)
 	if after < 1.5*before {
 		t.Errorf("%.0f transactions/s with remembered loads, %.0f with WA_IDLE: want more than half faster", before, after)
@@ -192,9 +192,9 @@ func TestRememberedLoadsHerdSysbench(t *testing.T) {
 func TestRememberedLoadsHerdLU(t *testing.T) {
 	stretch := workload.Stretch{Warmup: 4e8, Measure: 4e8}
 	argv := []string{"lu", "--class", "C", "OMP_NUM_THREADS=64"}
-	before := figure(t, "4n8c2t", "v4.14-llc", stretch, nil, argv...)
+	before := figure(t, "4n8c2t", "v4.14-numa", stretch, nil, argv...)
 	after := figure(t, "4n8c2t", "v4.14", stretch, onlyIdle, argv...)
-	bound := figure(t, "4n8c2t", "v4.14-llc", stretch, nil, append(argv, "OMP_PROC_BIND=true")...)
+	bound := figure(t, "4n8c2t", "v4.14-numa", stretch, nil, append(argv, "OMP_PROC_BIND=true")...)
 	t.Logf("%.2f s before, %.2f s after, %.2f s bound", before, after, bound)
 	if before < 1.5*after || after > 1.5*bound {
 		t.Errorf("%.2f s with remembered loads, %.2f s with WA_IDLE, %.2f s bound", before, after, bound)

@@ -104,3 +104,20 @@ func TestSpinOfWallTime(t *testing.T) {
 		t.Errorf("beside a hog the spin takes %d ns, want at most two ticks more than 30 ms", got)
 	}
 }
+
+// A deferrable timer of 1 ms neither wakes an idle CPU nor fires beside another
+// timer: it waits for a tick, every 4 ms, that finds the CPU busy. The CPU has
+// work from 9.05 to 12.05 ms, so it is the one at 12 ms, and then the CPU is free.
+func TestDeferrableTimersWaitForATickOfABusyCPU(t *testing.T) {
+	sc := &workload.Scenario{
+		Marks:    2,
+		Programs: []workload.Program{mustParse(t, "sleep 1ms\nmark 0\nsleep 1s\nexit"), mustParse(t, "sleep 9ms\nmark 1\nrun 3ms\nexit")},
+		Tasks: []workload.TaskSpec{
+			{Name: "kworker", Allowed: []int{0}, Deferrable: true, Background: true},
+			{Name: "worker", Program: 1, Process: 1, Allowed: []int{0}},
+		},
+	}
+	marks := run(t, simulate(t, "1n1c1t", "v4.14", sc)).Observation.Marks
+	wantAt(t, "the worker", marks[1], 9_050_000)
+	wantAt(t, "the deferred one", marks[0], 12_050_000)
+}

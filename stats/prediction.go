@@ -10,7 +10,7 @@ import (
 type PredictedCell struct {
 	Benchmark, Environment, Variant, Row string
 	Published, Simulated                 float64 // percent, positive is better
-	Starred                              bool    // in the document, or it has no marks, and so every cell counts
+	Starred                              bool    // in the document, or above 3 % where it has no marks
 }
 
 // RightSign says whether the simulated percentage is on the published side of
@@ -60,15 +60,19 @@ func predictedCells(t *Table, row *Row, b *Beside) []PredictedCell {
 	var cells []PredictedCell
 	for _, a := range b.Agreements {
 		cells = append(cells, PredictedCell{t.Benchmark, t.Environment, t.Columns[a.Column].Variant, row.Label,
-			a.Published, a.Simulated, b.starred(a.Column)})
+			a.Published, a.Simulated, b.starred(a.Column, a.Published)})
 	}
 	return cells
 }
 
-func (b *Beside) starred(column int) bool {
+// unmarkedCounts is from how many percent on a change counts in a document that
+// marks none: less is within the scatter of such benchmarks.
+const unmarkedCounts = 3
+
+func (b *Beside) starred(column int, published float64) bool {
 	for i := range b.Figures {
 		if b.Figures[i].Column == column {
-			return b.Figures[i].Significant || b.Figures[i].Unmarked
+			return b.Figures[i].Significant || b.Figures[i].Unmarked && math.Abs(published) > unmarkedCounts
 		}
 	}
 	return false

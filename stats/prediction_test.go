@@ -78,3 +78,25 @@ func TestBaselineFits(t *testing.T) {
 		t.Errorf("got %+v", fits)
 	}
 }
+
+// In a document without marks +4 % and -3.1 % count and 3 % does not; in one with
+// marks the star alone says so.
+func TestWhatCountsWithoutStars(t *testing.T) {
+	for _, c := range []struct {
+		published         float64
+		starred, unmarked bool
+		want              bool
+	}{
+		{4, false, true, true}, {-3.1, false, true, true}, {3, false, true, false},
+		{0.5, true, false, true}, {40, false, false, false},
+	} {
+		table := Table{Columns: []Column{{Variant: "base"}, {Variant: "patched"}}, Rows: []Row{{Statistic: "Amean", Better: Lower, Beside: []Beside{{
+			Figures:    []Published{{Column: 1, Significant: c.starred, Unmarked: c.unmarked}},
+			Agreements: []Agreement{{Column: 1, Published: c.published, Simulated: 1}},
+		}}}}}
+		cells := PredictedCells([]Table{table})
+		if len(cells) != 1 || cells[0].Starred != c.want {
+			t.Errorf("%+v: %+v", c, cells)
+		}
+	}
+}

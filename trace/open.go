@@ -22,10 +22,16 @@ func Open(path string) (Reader, error) {
 	if err != nil {
 		return nil, err
 	}
+	return OpenFile(file)
+}
+
+// OpenFile is [Open] for a file that is open already. It takes the file over:
+// Close closes it, and so does an error.
+func OpenFile(file *os.File) (Reader, error) {
 	reader, err := openFile(file)
 	if err != nil {
 		_ = file.Close()
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", file.Name(), err)
 	}
 	return reader, nil
 }
@@ -99,7 +105,13 @@ func (in *input) seekable() (src io.ReaderAt, size int64, damaged error, err err
 		return nil, 0, nil, err
 	}
 	_ = os.Remove(spool.Name())
-	size, damaged = io.Copy(spool, in.zipped)
+	size, damaged = io.CopyN(spool, in.zipped, maxSpool)
+	switch {
+	case errors.Is(damaged, io.EOF):
+		damaged = nil
+	case damaged == nil:
+		damaged = fmt.Errorf("it unpacks to more than %d GiB; the rest is left out", maxSpool>>30)
+	}
 	_ = in.file.Close()
 	in.file = spool
 	return spool, size, damaged, nil
@@ -116,6 +128,10 @@ const (
 )
 
 const sniffLength = 4096
+
+// maxSpool bounds the temporary copy of a gzipped file, so that a small file
+// cannot fill the disk.
+const maxSpool = 16 << 30
 
 // sniff recognises a format by the beginning of its content.
 func sniff(head []byte) format {

@@ -49,6 +49,17 @@ func AddNoiseOn(s *Scenario, seed uint64, cpus []int) {
 	}
 }
 
+// AddDeferrableNoiseOn is [AddNoiseOn] with deferrable work, as that of vmstat
+// and of the slab caches is: an idle CPU sleeps on, and its thread works when
+// the CPU has become busy for another reason.
+func AddDeferrableNoiseOn(s *Scenario, seed uint64, cpus []int) {
+	first := len(s.Tasks)
+	AddNoiseOn(s, seed, cpus)
+	for i := range s.Tasks[first:] {
+		s.Tasks[first+i].Deferrable = true
+	}
+}
+
 // kernelProcess is the process number of kernel threads: they share the
 // kernel's address space, and no user task has it.
 const kernelProcess = -1

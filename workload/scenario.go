@@ -42,6 +42,9 @@ type TaskSpec struct {
 	Footprint int32
 	// Kernel marks a per-CPU kernel thread (PF_KTHREAD).
 	Kernel bool
+	// Deferrable: the timers of its sleeps wait until the CPU ticks anyway
+	// (TIMER_DEFERRABLE), so that they do not wake an idle CPU.
+	Deferrable bool
 	// StartCPU is where a task that is not forked starts, or AnyCPU.
 	StartCPU int
 	// Background tasks do not keep the run alive.

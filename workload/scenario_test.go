@@ -94,4 +94,8 @@ func TestNoise(t *testing.T) {
 	if first(other, 5) == first(s, 5) || first(s, 4) == first(s, 5) {
 		t.Error("the noise does not depend on seed and CPU")
 	}
+	AddDeferrableNoiseOn(again, 7, []int{2})
+	if first(again, 3) != first(s, 4) || !again.Tasks[3].Deferrable || again.Tasks[2].Deferrable {
+		t.Errorf("deferrable noise of CPU 2: %+v", again.Tasks[3])
+	}
 }

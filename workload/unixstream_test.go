@@ -203,7 +203,7 @@ func TestRulesFor(t *testing.T) {
 		sndBuf int32
 	}{
 		"v3.2": {PipeShared, 229376}, "v3.8": {PipeShared, 212992}, "v4.14": {PipeShared, 212992},
-		"v4.14-numa": {PipeShared, 212992}, "v4.14-llc": {PipeShared, 212992}, "v5.4": {PipeShared, 212992}, "v5.5": {PipeExclusive, 212992},
+		"v4.13-numa": {PipeShared, 212992}, "v4.14-numa": {PipeShared, 212992}, "v5.4": {PipeShared, 212992}, "v5.5": {PipeExclusive, 212992},
 		"v5.10": {PipeExclusive, 212992}, "v5.17": {PipeExclusive, 212992}, "v5.17-tip": {PipeExclusive, 212992},
 		"v6.1": {PipeExclusive, 212992}, "v6.12": {PipeExclusive, 212992}, "v4.14.177": {PipeShared, 212992}, "v6.14": {PipeSlotFreed, 212992},
 		"v7.2": {PipeSlotFreed, 212992},

@@ -50,8 +50,9 @@ var layers = map[string]layer{
 
 	"capture": {own: []string{"bundle"}},
 	"bundle":  {own: []string{"machine", "report", "sched", "sim", "trace"}},
+	"serve":   {own: []string{"explain", "trace"}},
 	"cli": {
-		own:     []string{"bundle", "calibrate", "capture", "experiment", "experiments", "explain", "internal/suggest", "machine", "occupancy", "page", "quota", "report", "sched", "sim", "stats", "trace", "workload"},
+		own:     []string{"bundle", "calibrate", "capture", "experiment", "experiments", "explain", "internal/suggest", "machine", "occupancy", "page", "quota", "report", "sched", "serve", "sim", "stats", "trace", "workload"},
 		foreign: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},
 	},
 	"cmd/schedlab": {own: []string{"cli"}},

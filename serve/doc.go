@@ -1,0 +1,8 @@
+// Package serve shows results and recordings on a local web page: tables of
+// variants, and a timeline of CPUs and tasks over millions of events.
+//
+// A [Library] finds what a folder holds and reads nothing outside it. A
+// [Recording] is a trace made ready for drawing: for each CPU and each task a
+// step function with a pyramid of summaries above it, so that a tile of any
+// zoom level costs the same. A [Server] answers a browser on this machine.
+package serve
