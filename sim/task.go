@@ -41,7 +41,7 @@ type task struct {
 	children     []*task // in order of creation
 	zombies      int32   // exited, not yet reaped
 	reaped       int32
-	rng          *rand.Rand // fills the last cache line
+	rng          *rand.Rand
 }
 
 // inUserMode reports whether a task that has just got the CPU is in user mode:
