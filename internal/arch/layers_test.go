@@ -26,6 +26,7 @@ var layers = map[string]layer{
 	"rtapp":    {own: []string{"internal/excerpt", "internal/suggest"}, foreign: []string{"github.com/tailscale/hujson"}},
 	"workload": {own: []string{"rtapp"}},
 	"trace":    {own: []string{"machine"}, foreign: []string{"google.golang.org/protobuf", "github.com/klauspost/compress"}},
+	"timeline": {own: []string{"machine", "trace"}},
 	"stats":    {own: []string{"sched"}, foreign: []string{"gonum.org/v1/gonum"}},
 
 	"sched": {own: []string{"machine"}},
