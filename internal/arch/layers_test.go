@@ -27,7 +27,11 @@ var layers = map[string]layer{
 	"workload": {own: []string{"rtapp"}},
 	"trace":    {own: []string{"machine"}, foreign: []string{"google.golang.org/protobuf", "github.com/klauspost/compress"}},
 	"timeline": {own: []string{"machine", "trace"}},
-	"stats":    {own: []string{"sched"}, foreign: []string{"gonum.org/v1/gonum"}},
+	"export": {
+		own:     []string{"machine", "timeline", "trace"},
+		foreign: []string{"github.com/google/pprof", "github.com/klauspost/compress", "github.com/parquet-go/parquet-go"},
+	},
+	"stats": {own: []string{"sched"}, foreign: []string{"gonum.org/v1/gonum"}},
 
 	"sched": {own: []string{"machine"}},
 	"sim": {
@@ -49,7 +53,7 @@ var layers = map[string]layer{
 	"capture": {own: []string{"bundle"}},
 	"bundle":  {own: []string{"machine", "report", "sched", "sim", "trace"}},
 	"cli": {
-		own:     []string{"bundle", "calibrate", "capture", "experiment", "experiments", "explain", "internal/suggest", "machine", "quota", "report", "sched", "sim", "stats", "trace", "workload"},
+		own:     []string{"bundle", "calibrate", "capture", "experiment", "experiments", "explain", "export", "internal/suggest", "machine", "quota", "report", "sched", "sim", "stats", "trace", "workload"},
 		foreign: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},
 	},
 	"cmd/schedlab": {own: []string{"cli"}},

@@ -2,12 +2,7 @@ package trace
 
 import (
 	"errors"
-	"fmt"
 	"io"
-	"path/filepath"
-	"strings"
-
-	"github.com/klauspost/compress/gzip"
 )
 
 // OutputFormat is a format that can be written.
@@ -21,20 +16,6 @@ const (
 
 // OutputFormats lists the formats that can be written.
 func OutputFormats() []OutputFormat { return []OutputFormat{OutputText, OutputPerfetto} }
-
-var outputExtensions = map[string]OutputFormat{
-	".txt": OutputText, ".text": OutputText, ".ftrace": OutputText, ".trace": OutputText,
-	".pftrace": OutputPerfetto, ".perfetto-trace": OutputPerfetto, ".perfetto": OutputPerfetto, ".pb": OutputPerfetto,
-}
-
-// FormatOfPath chooses by extension; ".gz" behind it is passed over.
-func FormatOfPath(path string) (OutputFormat, error) {
-	extension := strings.ToLower(filepath.Ext(strings.TrimSuffix(path, ".gz")))
-	if format := outputExtensions[extension]; format != "" {
-		return format, nil
-	}
-	return "", fmt.Errorf("%s: the extension %q does not tell what to write; use .txt for ftrace text, .pftrace for Perfetto, or say --to text|perfetto", path, extension)
-}
 
 // Copy writes everything that r has left to out, and returns when it is
 // complete. Time stamps keep the resolution that r has.
@@ -62,16 +43,4 @@ func newWriter(out io.Writer, r Reader, format OutputFormat) Writer {
 		return NewPerfettoWriter(out, r.Names(), PerfettoOptions{})
 	}
 	return NewTextWriter(out, r.Names(), TextOptions{Microseconds: r.Stats().Resolution == 1000})
-}
-
-// Convert copies r to out, gzipped when path ends in ".gz".
-func Convert(out io.Writer, path string, r Reader, format OutputFormat) error {
-	if !strings.HasSuffix(path, ".gz") {
-		return Copy(out, r, format)
-	}
-	zipped := gzip.NewWriter(out)
-	if err := Copy(zipped, r, format); err != nil {
-		return err
-	}
-	return zipped.Close()
 }
