@@ -17,7 +17,7 @@ import (
 // convertRequest is what the flags of convert say.
 type convertRequest struct {
 	to, table, machine string
-	quiet              bool
+	oldText, quiet     bool
 }
 
 func newConvertCommand() *cobra.Command {
@@ -68,6 +68,7 @@ was lost or damaged, is said on standard error.`,
 	cmd.Flags().StringVar(&r.to, "to", "", "text|perfetto|pprof|csv|parquet; the default follows OUT's extension")
 	cmd.Flags().StringVar(&r.table, "table", "", "events|slices: the rows of a csv or parquet (default events)")
 	cmd.Flags().StringVar(&r.machine, "machine", "", "spec, preset or file of the machine, where no machine.txt tells its caches")
+	cmd.Flags().BoolVar(&r.oldText, "old-text", false, "ftrace text with the four context columns of kernels before 5.12, for parsers that take no fifth")
 	cmd.Flags().BoolVar(&r.quiet, "quiet", false, "say nothing about what was read")
 	return cmd
 }
@@ -90,6 +91,9 @@ func (r *convertRequest) options(in, out string) (export.Options, error) {
 		if o.Table, err = export.ParseTable(r.table); err != nil {
 			return o, fmt.Errorf("convert: --table %w", err)
 		}
+	}
+	if o.FourColumns = r.oldText; r.oldText && o.Format != export.Text {
+		return o, fmt.Errorf("convert: --old-text: only ftrace text has columns, and %s is %s", out, o.Format)
 	}
 	if o.Format == export.Perfetto {
 		o.Machine, err = machineOfTrace(r.machine, in)

@@ -15,6 +15,8 @@ import (
 type Options struct {
 	Format Format
 	Table  Table // of a format that holds one; the default is Events
+	// FourColumns writes ftrace text as kernels before 5.12 did.
+	FourColumns bool
 	// Machine adds to a Perfetto trace how many threads each last-level cache has
 	// queued; nil leaves that out.
 	Machine *machine.Machine
@@ -40,25 +42,22 @@ func Write(out io.Writer, path string, r trace.Reader, options Options) error {
 }
 
 func writeTo(out io.Writer, r trace.Reader, options Options) error {
-	if options.Format == Text {
-		return trace.Copy(out, r, trace.OutputText)
-	}
-	s, err := newSink(out, r.Names(), options)
-	if err != nil {
-		return err
-	}
+	s := newSink(out, r, options)
 	return errors.Join(trace.Each(r, s.write), s.close())
 }
 
-func newSink(out io.Writer, names *trace.Names, options Options) (sink, error) {
+func newSink(out io.Writer, r trace.Reader, options Options) sink {
+	names := r.Names()
 	switch options.Format {
+	case Text:
+		return &textSink{out: out, reader: r, fourColumns: options.FourColumns}
 	case Perfetto:
-		return newPerfettoSink(out, names, options.Machine), nil
+		return newPerfettoSink(out, names, options.Machine)
 	case Profile:
-		return newProfileSink(out, names), nil
+		return newProfileSink(out, names)
 	}
 	if options.Table == Slices {
-		return newSliceSink(newTable(out, options.Format, sliceColumns), names), nil
+		return newSliceSink(newTable(out, options.Format, sliceColumns), names)
 	}
-	return newEventSink(newTable(out, options.Format, eventColumns()), names), nil
+	return newEventSink(newTable(out, options.Format, eventColumns()), names)
 }

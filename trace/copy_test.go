@@ -5,21 +5,19 @@ import (
 	"io"
 )
 
-// OutputFormat is a format that can be written.
-type OutputFormat string
+// outputFormat is a format that this package writes.
+type outputFormat string
 
-// The formats that can be written.
 const (
-	OutputText     OutputFormat = "text"
-	OutputPerfetto OutputFormat = "perfetto"
+	outputText     outputFormat = "text"
+	outputPerfetto outputFormat = "perfetto"
 )
 
-// OutputFormats lists the formats that can be written.
-func OutputFormats() []OutputFormat { return []OutputFormat{OutputText, OutputPerfetto} }
+func outputFormats() []outputFormat { return []outputFormat{outputText, outputPerfetto} }
 
-// Copy writes everything that r has left to out, and returns when it is
+// copyTrace writes everything that r has left to out, and returns when it is
 // complete. Time stamps keep the resolution that r has.
-func Copy(out io.Writer, r Reader, format OutputFormat) error {
+func copyTrace(out io.Writer, r Reader, format outputFormat) error {
 	var first Event
 	err := r.Next(&first)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -38,8 +36,8 @@ func Copy(out io.Writer, r Reader, format OutputFormat) error {
 }
 
 // newWriter is called when r has delivered an event and so knows its resolution.
-func newWriter(out io.Writer, r Reader, format OutputFormat) Writer {
-	if format == OutputPerfetto {
+func newWriter(out io.Writer, r Reader, format outputFormat) Writer {
+	if format == outputPerfetto {
 		return NewPerfettoWriter(out, r.Names(), PerfettoOptions{})
 	}
 	return NewTextWriter(out, r.Names(), TextOptions{Microseconds: r.Stats().Resolution == 1000})
