@@ -38,18 +38,34 @@ const (
 // Tables lists the tables.
 func Tables() []Table { return []Table{Events, Slices} }
 
-var extensions = map[string]Format{
-	".txt": Text, ".text": Text, ".ftrace": Text, ".trace": Text,
-	".pftrace": Perfetto, ".perfetto-trace": Perfetto, ".perfetto": Perfetto,
-	".pprof": Profile, ".prof": Profile,
-	".csv": CSV, ".parquet": Parquet,
+var extensions = []struct {
+	name   string
+	format Format
+}{
+	{".txt", Text}, {".text", Text}, {".ftrace", Text}, {".trace", Text},
+	{".pftrace", Perfetto}, {".perfetto-trace", Perfetto}, {".perfetto", Perfetto},
+	{".pprof", Profile}, {".prof", Profile},
+	{".csv", CSV}, {".parquet", Parquet},
+}
+
+// Extensions lists the extensions that mean the format.
+func (f Format) Extensions() []string {
+	var out []string
+	for _, e := range extensions {
+		if e.format == f {
+			out = append(out, e.name)
+		}
+	}
+	return out
 }
 
 // FormatOfPath chooses by extension; ".gz" behind it is passed over.
 func FormatOfPath(path string) (Format, error) {
 	extension := strings.ToLower(filepath.Ext(strings.TrimSuffix(path, ".gz")))
-	if format := extensions[extension]; format != "" {
-		return format, nil
+	for _, e := range extensions {
+		if e.name == extension {
+			return e.format, nil
+		}
 	}
 	if extension == ".pb" {
 		return "", fmt.Errorf("%s: Perfetto traces and profiles are both called .pb; use .pftrace or .pprof, or say --to perfetto|pprof", path)

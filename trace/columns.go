@@ -76,3 +76,13 @@ func (e *Event) Cells(names *Names, put func(column int, c Cell)) {
 		put(columnOf[e.Kind][slot], cell)
 	}
 }
+
+// Columns lists the fields of a kind, in the order in which the kernel prints
+// them.
+func (k Kind) Columns() []Column {
+	var out []Column
+	for _, f := range k.schema().fields {
+		out = append(out, Column{Name: f.name, Type: f.typ.column()})
+	}
+	return out
+}

@@ -50,10 +50,12 @@ var layers = map[string]layer{
 	"calibrate": {own: []string{"experiment", "published", "sim", "stats", "workload"}},
 	"report":    {own: []string{"machine", "sched", "stats"}, foreign: []string{"github.com/parquet-go/parquet-go"}},
 
+	"reference": {own: []string{"export", "machine", "report", "sched", "sim", "trace", "workload"}},
+
 	"capture": {own: []string{"bundle"}},
 	"bundle":  {own: []string{"machine", "report", "sched", "sim", "trace"}},
 	"cli": {
-		own:     []string{"bundle", "calibrate", "capture", "experiment", "experiments", "explain", "export", "internal/suggest", "machine", "quota", "report", "sched", "sim", "stats", "trace", "workload"},
+		own:     []string{"bundle", "calibrate", "capture", "experiment", "experiments", "explain", "export", "internal/suggest", "machine", "quota", "reference", "report", "sched", "sim", "stats", "trace", "workload"},
 		foreign: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},
 	},
 	"cmd/schedlab": {own: []string{"cli"}},
