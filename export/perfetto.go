@@ -110,7 +110,7 @@ func (g *gauges) write(w *trace.PerfettoWriter, i int) (err error) {
 		}
 	}
 	if one.track == 0 {
-		if one.track, err = w.DefineCounter(g.parent, g.name(i), g.unit); err != nil {
+		if one.track, err = w.DefineCounter(g.parent, g.name(i), g.unit, int32(i)); err != nil {
 			return err
 		}
 	}

@@ -40,13 +40,13 @@ func (w *PerfettoWriter) DefineGroup(name string) (Track, error) {
 	return w.defineTrack(name, func(out []byte) []byte { return appendProtoInt(out, trackOrdering, orderingExplicit) })
 }
 
-// DefineCounter adds a track of numbers to a group; tracks are shown in the
-// order in which they are defined. unit is what is counted, such as "threads".
-func (w *PerfettoWriter) DefineCounter(group Track, name, unit string) (Track, error) {
+// DefineCounter adds a track of numbers to a group, in which tracks are shown in
+// the order of their ranks. unit is what is counted, such as "threads".
+func (w *PerfettoWriter) DefineCounter(group Track, name, unit string, rank int32) (Track, error) {
 	return w.defineTrack(name, func(out []byte) []byte {
 		out = appendProtoInt(out, trackParent, int64(group))
 		out = appendProtoBytes(out, trackCounter, appendProtoBytes(nil, counterUnitName, []byte(unit)))
-		return appendProtoInt(out, trackRank, int64(w.tracks))
+		return appendProtoInt(out, trackRank, int64(rank))
 	})
 }
 
