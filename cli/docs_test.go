@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io/fs"
@@ -12,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/spf13/pflag"
 )
 
 // The documents say what commands print; these tests run the commands and
@@ -72,7 +75,7 @@ func documents(t *testing.T) []string {
 }
 
 // fence is a fenced block with the file that it is to be saved as, if any.
-var fence = regexp.MustCompile("(?ms)^(?:<!-- file (\\S+) -->\n)?```(\\w+)\n(.*?)^```$")
+var fence = regexp.MustCompile("(?ms)^(?:<!-- file (\\S+) -->\n)?```(\\w*)\n(.*?)^```$")
 
 // step is a command of a console block and what the document says it prints.
 type step struct{ command, output string }
@@ -260,7 +263,8 @@ func TestPrinted(t *testing.T) {
 }
 
 // Commands in sh blocks print nothing that a document could say: they need root,
-// another program or minutes. Their command lines must be right nevertheless.
+// another program or minutes. Their command lines must be right nevertheless, and
+// so must those in other blocks and in the text.
 func TestCommandsThatAreNotRunAreWellFormed(t *testing.T) {
 	for _, document := range documents(t) {
 		content, err := os.ReadFile(filepath.Join(repository, document))
@@ -268,13 +272,50 @@ func TestCommandsThatAreNotRunAreWellFormed(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, match := range fence.FindAllStringSubmatch(string(content), -1) {
-			if match[2] != "sh" {
-				continue
-			}
 			for line := range strings.Lines(match[3]) {
-				checkUnrun(t, document, strings.TrimSpace(line))
+				line = strings.TrimSpace(line)
+				switch match[2] {
+				case "sh":
+					checkUnrun(t, document, line)
+				case "":
+					checkListed(t, document, line)
+				}
 			}
 		}
+		for _, match := range inText.FindAllStringSubmatch(fence.ReplaceAllString(string(content), ""), -1) {
+			checkNamed(t, document, match[1])
+		}
+	}
+}
+
+// inText is a command in the middle of a sentence.
+var inText = regexp.MustCompile("`(schedlab [^`\n]+)`")
+
+// checkListed checks a line that begins with a command and goes on, behind a wide
+// gap, with what it does.
+func checkListed(t *testing.T, document, line string) {
+	t.Helper()
+	command, _, _ := strings.Cut(line, "  ")
+	if strings.HasPrefix(command, "schedlab ") {
+		parseLine(t, command)
+	}
+}
+
+// checkNamed checks that the command and its flags exist; the rest may stand for
+// something, as in "schedlab convert IN OUT", or be left to the reader, as in
+// "schedlab compare --out".
+func checkNamed(t *testing.T, document, line string) {
+	t.Helper()
+	if strings.Contains(line, "...") || strings.Contains(line, "COMMAND") {
+		return
+	}
+	cmd, rest, err := newRootCommand().Find(strings.Fields(line)[1:])
+	if err == nil {
+		err = cmd.ParseFlags(rest)
+	}
+	var needs *pflag.ValueRequiredError
+	if err != nil && !errors.As(err, &needs) {
+		t.Errorf("%s: `%s`: %v", document, line, err)
 	}
 }
 
