@@ -95,7 +95,7 @@ func (c cell) print(kind trace.ColumnType) string {
 // parquetTable has the same columns, empty cells null: numbers as INT64, those
 // that CSV prints in hexadecimal as UINT64, texts from a dictionary.
 type parquetTable struct {
-	out     *parquet.Writer
+	out     *parquet.GenericWriter[any]
 	columns []column
 	leaf    []int // where each column is in the file
 	batch   []parquet.Row
@@ -119,7 +119,7 @@ func newParquetTable(out io.Writer, columns []column) *parquetTable {
 		at, _ := schema.Lookup(c.name)
 		t.leaf[i] = at.ColumnIndex
 	}
-	t.out = parquet.NewWriter(out, schema, parquet.Compression(&parquet.Snappy), parquet.CreatedBy("schedlab", "", ""))
+	t.out = parquet.NewGenericWriter[any](out, schema, parquet.Compression(&parquet.Snappy), parquet.CreatedBy("schedlab", "", ""))
 	return t
 }
 

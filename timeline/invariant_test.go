@@ -15,7 +15,6 @@ type witness struct {
 	lived  map[trace.Thread]int64 // by thread: until when it is accounted for
 	waited map[trace.Thread]int64 // ns of the parts of the present wait
 	faults []string
-	begin  int64
 }
 
 func watch(f *Follower) *witness {
