@@ -99,10 +99,15 @@ type parquetTable struct {
 	columns []column
 	leaf    []int // where each column is in the file
 	batch   []parquet.Row
+	filled  int // rows of the batch
 }
 
-// parquetBatch is how many rows are handed over at a time.
-const parquetBatch = 256
+const (
+	// parquetBatch is how many rows are handed over at a time.
+	parquetBatch = 256
+	// parquetGroup is how many rows are kept in memory until they are written.
+	parquetGroup = 1 << 17
+)
 
 func newParquetTable(out io.Writer, columns []column) *parquetTable {
 	fields := parquet.Group{}
@@ -119,7 +124,12 @@ func newParquetTable(out io.Writer, columns []column) *parquetTable {
 		at, _ := schema.Lookup(c.name)
 		t.leaf[i] = at.ColumnIndex
 	}
-	t.out = parquet.NewGenericWriter[any](out, schema, parquet.Compression(&parquet.Snappy), parquet.CreatedBy("schedlab", "", ""))
+	t.out = parquet.NewGenericWriter[any](out, schema, parquet.Compression(&parquet.Snappy),
+		parquet.CreatedBy("schedlab", "", ""), parquet.MaxRowsPerRowGroup(parquetGroup))
+	t.batch = make([]parquet.Row, parquetBatch)
+	for i := range t.batch {
+		t.batch[i] = make(parquet.Row, len(columns))
+	}
 	return t
 }
 
@@ -136,12 +146,12 @@ func (c *column) node() parquet.Node {
 }
 
 func (t *parquetTable) row(cells []cell) error {
-	row := make(parquet.Row, len(cells))
+	row := t.batch[t.filled]
 	for i := range cells {
 		row[t.leaf[i]] = cells[i].value(t.columns[i].kind, i > 0, t.leaf[i])
 	}
-	t.batch = append(t.batch, row)
-	if len(t.batch) < parquetBatch {
+	t.filled++
+	if t.filled < parquetBatch {
 		return nil
 	}
 	return t.flush()
@@ -166,8 +176,8 @@ func (c cell) value(kind trace.ColumnType, optional bool, leaf int) parquet.Valu
 }
 
 func (t *parquetTable) flush() error {
-	_, err := t.out.WriteRows(t.batch)
-	t.batch = t.batch[:0]
+	_, err := t.out.WriteRows(t.batch[:t.filled])
+	t.filled = 0
 	return err
 }
 
