@@ -291,11 +291,14 @@ func TestCommandsThatAreNotRunAreWellFormed(t *testing.T) {
 // inText is a command in the middle of a sentence.
 var inText = regexp.MustCompile("`(schedlab [^`\n]+)`")
 
+// optional is what a usage line leaves to the reader.
+var optional = regexp.MustCompile(` \[[^\]]*\]`)
+
 // checkListed checks a line that begins with a command and goes on, behind a wide
 // gap, with what it does.
 func checkListed(t *testing.T, document, line string) {
 	t.Helper()
-	command, _, _ := strings.Cut(line, "  ")
+	command, _, _ := strings.Cut(optional.ReplaceAllString(line, ""), "  ")
 	if strings.HasPrefix(command, "schedlab ") {
 		parseLine(t, command)
 	}

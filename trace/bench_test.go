@@ -54,7 +54,7 @@ func BenchmarkPerfData(b *testing.B) {
 func BenchmarkPerfetto(b *testing.B) {
 	var out bytes.Buffer
 	long := bytes.Repeat(fixtureBytes(b, "tracefs.txt.gz"), benchEvents/317)
-	if err := copyTrace(&out, NewTextReader(bytes.NewReader(long)), outputPerfetto); err != nil {
+	if err := Copy(&out, NewTextReader(bytes.NewReader(long)), OutputPerfetto); err != nil {
 		b.Fatal(err)
 	}
 	benchReader(b, out.Bytes())

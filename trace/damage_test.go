@@ -25,7 +25,7 @@ func damageInput(t testing.TB, name string) []byte {
 		return fixtureBytes(t, name)
 	}
 	var out bytes.Buffer
-	if err := copyTrace(&out, openFixture(t, "tracefs.txt.gz"), outputPerfetto); err != nil {
+	if err := Copy(&out, openFixture(t, "tracefs.txt.gz"), OutputPerfetto); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes()

@@ -220,11 +220,11 @@ func TestEveryKindRoundTrips(t *testing.T) {
 	if len(seen) != NumKinds {
 		t.Fatalf("%d kinds are tried, there are %d", len(seen), NumKinds)
 	}
-	for _, format := range outputFormats() {
+	for _, format := range OutputFormats() {
 		t.Run(string(format), func(t *testing.T) {
 			var out bytes.Buffer
 			var w Writer = NewTextWriter(&out, names, TextOptions{})
-			if format == outputPerfetto {
+			if format == OutputPerfetto {
 				w = NewPerfettoWriter(&out, names, PerfettoOptions{})
 			}
 			for i := range events {

@@ -274,7 +274,7 @@ func TestLongLines(t *testing.T) {
 func TestTextRoundTrip(t *testing.T) {
 	roundTrip := func(name string, content []byte) {
 		var out bytes.Buffer
-		if err := copyTrace(&out, NewTextReader(bytes.NewReader(content)), outputText); err != nil {
+		if err := Copy(&out, NewTextReader(bytes.NewReader(content)), OutputText); err != nil {
 			t.Fatal(err)
 		}
 		if got, want := withoutComments(out.Bytes()), withoutComments(content); got != want {
@@ -295,7 +295,7 @@ func TestTextRoundTrip(t *testing.T) {
 func TestPerfettoKeepsOrder(t *testing.T) {
 	check := func(name string, content []byte) {
 		var out bytes.Buffer
-		if err := copyTrace(&out, NewTextReader(bytes.NewReader(content)), outputPerfetto); err != nil {
+		if err := Copy(&out, NewTextReader(bytes.NewReader(content)), OutputPerfetto); err != nil {
 			t.Fatal(err)
 		}
 		back, err := openBytes(out.Bytes())

@@ -5,19 +5,22 @@ import (
 	"io"
 )
 
-// outputFormat is a format that this package writes.
-type outputFormat string
+// OutputFormat is a format of recordings that this package writes; package export
+// has more.
+type OutputFormat string
 
+// The formats that this package writes.
 const (
-	outputText     outputFormat = "text"
-	outputPerfetto outputFormat = "perfetto"
+	OutputText     OutputFormat = "text"
+	OutputPerfetto OutputFormat = "perfetto"
 )
 
-func outputFormats() []outputFormat { return []outputFormat{outputText, outputPerfetto} }
+// OutputFormats lists them.
+func OutputFormats() []OutputFormat { return []OutputFormat{OutputText, OutputPerfetto} }
 
-// copyTrace writes everything that r has left to out, and returns when it is
+// Copy writes everything that r has left to out, and returns when it is
 // complete. Time stamps keep the resolution that r has.
-func copyTrace(out io.Writer, r Reader, format outputFormat) error {
+func Copy(out io.Writer, r Reader, format OutputFormat) error {
 	var first Event
 	err := r.Next(&first)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -36,8 +39,8 @@ func copyTrace(out io.Writer, r Reader, format outputFormat) error {
 }
 
 // newWriter is called when r has delivered an event and so knows its resolution.
-func newWriter(out io.Writer, r Reader, format outputFormat) Writer {
-	if format == outputPerfetto {
+func newWriter(out io.Writer, r Reader, format OutputFormat) Writer {
+	if format == OutputPerfetto {
 		return NewPerfettoWriter(out, r.Names(), PerfettoOptions{})
 	}
 	return NewTextWriter(out, r.Names(), TextOptions{Microseconds: r.Stats().Resolution == 1000})
