@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/pflag"
 )
 
@@ -338,4 +339,33 @@ func checkUnrun(t *testing.T, document, line string) {
 		}
 	}
 	t.Errorf("%s: %q is in an sh block and nothing says why it is not run; make it a console block with what it prints", document, line)
+}
+
+// agreementRow is a line of the table of agreement with real kernels.
+var agreementRow = regexp.MustCompile(`(?m)^\| (?:[5-7]\.\d+|all) \| \d+ \| \*\*.*\|$`)
+
+// Figures that several documents show are those of the one that explains them.
+func TestAgreementIsTheSameInEveryDocument(t *testing.T) {
+	rows := func(document string) []string {
+		content, err := os.ReadFile(filepath.Join(repository, document))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var kept []string
+		for _, row := range agreementRow.FindAllString(string(content), -1) {
+			if strings.Count(row, "|") == 10 { // the table of balancing has more
+				kept = append(kept, row)
+			}
+		}
+		return kept
+	}
+	want := rows("docs/explain.md")
+	if len(want) != 5 {
+		t.Fatalf("docs/explain.md has %d rows of agreement, want four kernels and all", len(want))
+	}
+	for _, document := range []string{"README.md", "docs/trust.md"} {
+		if diff := cmp.Diff(want, rows(document)); diff != "" {
+			t.Errorf("%s differs from docs/explain.md:\n%s", document, diff)
+		}
+	}
 }
