@@ -53,7 +53,9 @@ where the difference is significant, and a one-line verdict.
 
 The same command prints the same bytes, whatever the number of workers. A run
 that was interrupted is continued by the same command. With --out DIR the folder
-receives results.csv, results.parquet, report.html and manifest.json.`,
+receives results.csv, results.parquet, manifest.json, report.html (a page that
+needs nothing else), its charts as SVG and PNG, and recordings of each table's
+largest difference.`,
 		Example: `  schedlab compare experiments/wake-affine.yaml
   schedlab compare --quick --format csv experiments/wake-affine.yaml
   schedlab compare --out results --fail-on-regression experiments/wake-affine.yaml`,
@@ -66,7 +68,6 @@ receives results.csv, results.parquet, report.html and manifest.json.`,
 		},
 	}
 	c.addFlags(command)
-	command.Flags().BoolVar(&c.traces, "traces", true, "with --out: record each table's largest difference, baseline and variant, for schedlab explain")
 	completeCompare(command)
 	return command
 }
@@ -77,10 +78,11 @@ func (c *comparison) addFlags(command *cobra.Command) {
 	f.StringVar(&c.format, "format", "text", strings.Join(formats, ", "))
 	f.Uint64Var(&c.seed, "seed", 0, "instead of the file's seed")
 	f.IntVar(&c.workers, "workers", 0, "cells at once (default: one per CPU)")
-	f.StringVar(&c.out, "out", "", "folder for results.csv, results.parquet, report.html, manifest.json and finished cells")
+	f.StringVar(&c.out, "out", "", "folder for results.csv, results.parquet, report.html, charts, traces, manifest.json and finished cells")
 	f.BoolVar(&c.quiet, "quiet", false, "no progress")
 	f.StringSliceVar(&c.benchmarks, "benchmark", nil, "only the `BENCHMARK` of that name; may be repeated")
 	f.StringArrayVar(&c.costs, "cost", nil, "`NAME=VALUE`: suppose another cost, such as probe=0, to see what it carries; may be repeated")
+	f.BoolVar(&c.traces, "traces", true, "with --out: record each table's largest difference, baseline and variant, for schedlab explain and the report")
 	f.BoolVar(&c.failOnRegression, "fail-on-regression", false, "exit 3 when any row is significantly worse than the baseline")
 }
 
@@ -110,12 +112,13 @@ func (c *comparison) run(ctx context.Context, runner experiment.Runner) error {
 			return &runError{err}
 		}
 	}
+	var recordings []*report.Recording
 	if c.out != "" && c.traces {
-		if err := c.recordLargest(ctx, plan, tables); err != nil {
+		if recordings, err = c.recordLargest(ctx, results, tables, inputs.Scope(program)); err != nil {
 			return &runError{errors.Join(err, journal.Close())}
 		}
 	}
-	if err := c.finish(results, tables, inputs, journal, program); err != nil {
+	if err := c.finish(results, tables, recordings, inputs, journal, program); err != nil {
 		return &runError{err}
 	}
 	return c.judge(results, tables)
@@ -206,7 +209,8 @@ func (c *comparison) publish(tables []stats.Table) error {
 }
 
 // finish writes the output folder, or drops the journal that is needed no more.
-func (c *comparison) finish(results *experiment.Results, tables []stats.Table, x *experiment.Experiment, journal *experiment.Journal, program string) error {
+func (c *comparison) finish(results *experiment.Results, tables []stats.Table, recordings []*report.Recording,
+	x *experiment.Experiment, journal *experiment.Journal, program string) error {
 	if c.out == "" {
 		return journal.Remove()
 	}
@@ -220,7 +224,6 @@ func (c *comparison) finish(results *experiment.Results, tables []stats.Table, x
 	}{
 		{"results.csv", func(w io.Writer) error { return report.CSV(w, tables) }},
 		{"results.parquet", func(w io.Writer) error { return report.Parquet(w, tables) }},
-		{"report.html", func(w io.Writer) error { return report.HTML(w, filepath.Base(x.Name()), tables) }},
 		{"manifest.json", manifest.Write},
 	}
 	for _, f := range files {
@@ -228,7 +231,7 @@ func (c *comparison) finish(results *experiment.Results, tables []stats.Table, x
 			return err
 		}
 	}
-	return nil
+	return writePage(c.out, report.Page(filepath.Base(x.Name()), tables, recordings))
 }
 
 func writeFile(path string, write func(io.Writer) error) error {

@@ -5,12 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
@@ -182,13 +184,12 @@ func TestCompareOutputDoesNotDependOnWorkers(t *testing.T) {
 		if _, _, err := c.run(context.Background(), &formulaRunner{}, "e.yaml", "--workers", workers, "--out", "out"+workers); err != nil {
 			t.Fatal(err)
 		}
-		all := ""
-		for _, name := range []string{"cells.jsonl", "manifest.json", "report.html", "results.csv", "results.parquet"} {
-			data, err := os.ReadFile(filepath.Join("out"+workers, name))
-			if err != nil || len(data) == 0 {
-				t.Fatalf("%s: %d bytes, %v", name, len(data), err)
+		all := everyFile(t, "out"+workers)
+		for _, name := range []string{"cells.jsonl", "manifest.json", "report.html", "results.csv", "results.parquet", ".svg", ".png",
+			"trace.txt.gz", "sis.csv"} {
+			if !strings.Contains(all, name+"\n") {
+				t.Fatalf("there is no file %s", name)
 			}
-			all += name + string(data)
 		}
 		if first == "" {
 			first = all
@@ -196,6 +197,73 @@ func TestCompareOutputDoesNotDependOnWorkers(t *testing.T) {
 		if all != first {
 			t.Errorf("--workers %s writes other bytes than --workers 1", workers)
 		}
+	}
+}
+
+// everyFile is all files below a folder, each its name on a line and its bytes.
+func everyFile(t *testing.T, dir string) string {
+	t.Helper()
+	var all strings.Builder
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if len(data) == 0 {
+			t.Errorf("%s is empty", path)
+		}
+		all.WriteString(strings.TrimPrefix(path, dir) + "\n")
+		all.Write(data)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all.String()
+}
+
+// A recording of the same cells is used again; one of other cells is made anew;
+// what somebody else put there stays and is not shown.
+func TestCompareUsesItsRecordingsOnly(t *testing.T) {
+	c := inFolder(t, experimentText)
+	run := func(seed string) {
+		t.Helper()
+		if _, _, err := c.run(context.Background(), &formulaRunner{}, "e.yaml", "--quick", "--out", "out", "--seed", seed); err != nil {
+			t.Fatal(err)
+		}
+	}
+	recordings := func() []string {
+		t.Helper()
+		names, err := filepath.Glob("out/traces/*/*/trace.txt.gz")
+		if err != nil || len(names) == 0 {
+			t.Fatalf("no recordings, %v", err)
+		}
+		return names
+	}
+	run("1")
+	name := recordings()[0]
+	if err := os.Chtimes(name, time.Unix(1, 0), time.Unix(1, 0)); err != nil {
+		t.Fatal(err)
+	}
+	old := func() bool {
+		info, err := os.Stat(name)
+		return err == nil && info.ModTime().Unix() == 1
+	}
+	run("1")
+	if !old() {
+		t.Error("a recording of the same cell was made again")
+	}
+	run("2")
+	if old() {
+		t.Error("a recording of another seed was taken")
+	}
+	foreign := filepath.Dir(name)
+	if err := errors.Join(os.RemoveAll(foreign), os.MkdirAll(foreign, 0o755), os.WriteFile(filepath.Join(foreign, "mine"), []byte("x"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	run("2")
+	if entries, err := os.ReadDir(foreign); err != nil || len(entries) != 1 {
+		t.Errorf("somebody else's folder has %d files now, %v", len(entries), err)
 	}
 }
 

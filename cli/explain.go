@@ -21,6 +21,7 @@ type explainRequest struct {
 	disagreements bool
 	balance       bool
 	workers       int
+	out           string
 	quiet         bool
 	stderr        io.Writer
 }
@@ -41,6 +42,7 @@ groups were used, cgroups.txt; machine.txt lies in it or in the folder above. A
 folder of captures stands for all of them.`,
 		Example: `  schedlab explain captures/6.1
   schedlab explain --disagreements captures/6.1/hb-pipe
+  schedlab explain --out results captures/6.1
   schedlab explain --balance --format csv captures/6.1
   schedlab explain --why 401@16.455985 captures/6.1/hb-pipe`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -56,6 +58,7 @@ folder of captures stands for all of them.`,
 	f.BoolVar(&r.options.IgnoreHidden, "ignore-hidden", false, "use the placement probes only as moments, as if they told no hidden state")
 	f.Int64Var(&r.options.HZ, "hz", 0, "ticks a second of the recorded kernel (default: found out from the recording, else 250)")
 	f.IntVar(&r.workers, "workers", 0, "captures explained at a time (default: one per CPU)")
+	f.StringVar(&r.out, "out", "", "folder for results.csv, results.json, disagreements.csv, report.html and its charts")
 	f.BoolVar(&r.quiet, "quiet", false, "no progress")
 	return cmd
 }
@@ -68,6 +71,9 @@ func (r *explainRequest) run(ctx context.Context, out io.Writer, paths []string)
 	if err != nil {
 		return err
 	}
+	if err := makeOut(r.out); err != nil {
+		return err
+	}
 	if r.why != "" {
 		return r.tell(ctx, out, bundles)
 	}
@@ -78,7 +84,11 @@ func (r *explainRequest) run(ctx context.Context, out io.Writer, paths []string)
 	if err != nil {
 		return asRunError(err)
 	}
-	return asRunError(r.writer(result)(out))
+	if err := r.writer(result)(out); err != nil || r.out == "" {
+		return asRunError(err)
+	}
+	return asRunError(writeOut(r.out, result.Page(), map[string]func(io.Writer) error{
+		"results.csv": result.WriteCSV, "results.json": result.WriteJSON, "disagreements.csv": result.WriteDisagreementsCSV}))
 }
 
 func (r *explainRequest) check(paths []string) error {
@@ -92,6 +102,9 @@ func (r *explainRequest) check(paths []string) error {
 	}
 	if r.balance && r.why != "" {
 		return errors.New("--balance and --why exclude each other: --why tells placements")
+	}
+	if r.out != "" && r.why != "" {
+		return errors.New("--out and --why exclude each other: a story has no report; drop one of them")
 	}
 	if r.balance && r.disagreements && r.format != "text" {
 		return fmt.Errorf("--balance --disagreements lists passes as text only; drop --format %s", r.format)

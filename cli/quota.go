@@ -38,6 +38,7 @@ type quotaRequest struct {
 	workers  int
 	format   string
 	svg      string
+	out      string
 	quiet    bool
 }
 
@@ -64,6 +65,7 @@ CPUs; "wasted" is quota left over in periods in which it was throttled.`,
   schedlab quota --rate 300 --size lognormal:1ms,20ms --threads 4,16 --period 20ms,100ms --cpus 1,1.5,2
   schedlab quota --cgroup "/pod:cpu.max=200000 100000" --path /pod/app --rate 100 --cpus 0.5,1,2 --period 100ms
   schedlab quota --p99 50ms --svg quota.svg --format csv service.yaml
+  schedlab quota --rate 300 --size exp:2ms --cpus 1,2 --p99 50ms --out results
   schedlab quota --capture captures/6.1/hb-pipe --task hackbench --machine 2n2c2t --cpus 2,4,8 --period 100ms`,
 		Args: atMostOne("a file that describes the service"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -110,11 +112,15 @@ func (r *quotaRequest) addFlags(cmd *cobra.Command) {
 	f.IntVar(&r.workers, "workers", 0, "simulations at once (default: one per CPU)")
 	f.StringVar(&r.format, "format", "text", strings.Join(formats, ", "))
 	f.StringVar(&r.svg, "svg", "", "also draw the 99th percentiles as a heat map in this `FILE`")
+	f.StringVar(&r.out, "out", "", "folder for results.csv, results.json, report.html and its charts")
 	f.BoolVar(&r.quiet, "quiet", false, "no progress")
 }
 
 func (r *quotaRequest) run(ctx context.Context, file string, out, progress io.Writer) error {
 	if err := checkFormat(r.format); err != nil {
+		return err
+	}
+	if err := makeOut(r.out); err != nil {
 		return err
 	}
 	description, err := r.describe(file)
@@ -374,6 +380,14 @@ func quotaNotes(s *quota.Sweep) []string {
 }
 
 func (r *quotaRequest) draw(report *quota.Report) error {
+	if r.out != "" {
+		write := func(format string) func(io.Writer) error {
+			return func(w io.Writer) error { return report.Write(w, format) }
+		}
+		if err := writeOut(r.out, report.Page(), map[string]func(io.Writer) error{"results.csv": write("csv"), "results.json": write("json")}); err != nil {
+			return &runError{err}
+		}
+	}
 	if r.svg == "" {
 		return nil
 	}

@@ -129,6 +129,10 @@ func fingerprint(c *Cell) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// Fingerprint identifies everything that the cell's outcome depends on besides
+// the program and the files that it names.
+func (c *Cell) Fingerprint() string { return fingerprint(c) }
+
 // Lookup returns the outcome of a finished cell, nil when it has none.
 func (j *Journal) Lookup(c *Cell) *Outcome {
 	if j == nil {

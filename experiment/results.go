@@ -121,6 +121,7 @@ func (b *tableBuilder) fillRows() {
 	groupByStatistic(rows)
 	b.table.Rows = rows
 	b.fillSIS()
+	b.fillLatencies()
 }
 
 // figures lists what the variants reported in a row, in the order of reporting.

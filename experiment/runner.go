@@ -36,7 +36,11 @@ type Outcome struct {
 	SIS      *stats.SIS `json:"sis,omitempty"`      // what the idle search counted in the whole run; nil: nothing was counted
 	Warnings []string   `json:"warnings,omitempty"` // doubts about the figures: work-conservation violations
 	Notes    []string   `json:"notes,omitempty"`    // how the figures came about: "simulated over a stretch of 2 s"
-	Failed   string     `json:"failed,omitempty"`   // why there are no figures; empty: there are
+	// Latency is from wakeup to running, of all wakeups that were simulated; nil:
+	// not measured. Span is how long was simulated, in ns of virtual time.
+	Latency *stats.Latency `json:"wakeup_latency,omitempty"`
+	Span    int64          `json:"span_ns,omitempty"`
+	Failed  string         `json:"failed,omitempty"` // why there are no figures; empty: there are
 }
 
 // failure is an outcome without figures.

@@ -57,7 +57,7 @@ var driftPercents = []int64{50, 20, 10}
 func outcomeOf(report workload.Report, result *sim.Result) *Outcome {
 	counters := result.WholeCounters()
 	sis := stats.SISOf(&counters)
-	o := &Outcome{Failed: report.Failure, Notes: report.Notes, SIS: &sis}
+	o := &Outcome{Failed: report.Failure, Notes: report.Notes, SIS: &sis, Latency: latencyOf(result), Span: result.End}
 	for _, metric := range report.Metrics {
 		o.Samples = append(o.Samples, Sample{
 			Statistic: metric.Statistic, Label: metric.Label, Unit: metric.Unit, Better: metric.Better, Value: metric.Value,
@@ -77,6 +77,21 @@ func outcomeOf(report workload.Report, result *sim.Result) *Outcome {
 			"the stretch was not steady: the rates of its halves differ by at least %d %%; a longer warm-up would help", percent))
 	}
 	return o
+}
+
+// latencyOf takes a run's wakeup latencies, nil when nothing woke up.
+func latencyOf(result *sim.Result) *stats.Latency {
+	if result.WakeLatency == nil {
+		return nil
+	}
+	l := &stats.Latency{}
+	for _, class := range result.WakeLatency.Distribution() {
+		l.Add(class.To, class.Count)
+	}
+	if l.Count() == 0 {
+		return nil
+	}
+	return l
 }
 
 // step is the first of the thresholds that a percentage reaches, 0 if none.

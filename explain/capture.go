@@ -60,7 +60,8 @@ type Capture struct {
 	Prev   int64
 	Random float64
 
-	Hidden HiddenCounts
+	Hidden      HiddenCounts
+	Calibration Calibration
 	// Causes counts the disagreements by cause.
 	Causes [numCauses]int64
 	// Kept lists the decisions that the model would have made otherwise, in the

@@ -182,4 +182,8 @@ func (r *replay) checkHidden(k *task, sel *trace.Select) {
 	h.Load.check(have.Load == sel.Load)
 	h.Util.check(have.Util == sel.Util)
 	h.CPULoad.check(r.f.RootLoad(int(sel.PrevCPU)) == sel.PrevLoad)
+	c := &r.result.Calibration
+	c.Load.add(have.Load, sel.Load)
+	c.Util.add(have.Util, sel.Util)
+	c.CPULoad.add(r.f.RootLoad(int(sel.PrevCPU)), sel.PrevLoad)
 }

@@ -34,7 +34,9 @@ func (r *replay) takeHidden(k *task, sel *trace.Select, kind sched.Kind) {
 		r.f.SetLoad(int(sel.PrevCPU), sel.PrevLoad)
 		r.f.SetAvgIdle(int(sel.PrevCPU), max(0, sel.PrevIdle))
 	} else if sel.PrevLoad != trace.Unknown {
-		r.result.Hidden.CPULoad.check(near(r.f.Scheduler().Load(int(sel.PrevCPU)), sel.PrevLoad))
+		have := r.f.Scheduler().Load(int(sel.PrevCPU))
+		r.result.Hidden.CPULoad.check(near(have, sel.PrevLoad))
+		r.result.Calibration.CPULoad.add(have, sel.PrevLoad)
 	}
 	if sel.Flips == trace.Unknown {
 		return
@@ -61,6 +63,8 @@ func (r *replay) takeHidden(k *task, sel *trace.Select, kind sched.Kind) {
 	h.Recent.check(have.Recent == told.Recent)
 	h.Load.check(near(have.Load, told.Load))
 	h.Util.check(near(have.Util, told.Util))
+	r.result.Calibration.Load.add(have.Load, told.Load)
+	r.result.Calibration.Util.add(have.Util, told.Util)
 }
 
 // leastTelling is a load below which rounding makes the weight a guess.

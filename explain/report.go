@@ -42,6 +42,7 @@ type summary struct {
 	prev    int64
 	random  float64
 	hidden  HiddenCounts
+	loads   Calibration
 	causes  [numCauses]int64
 	balance Balance
 }
@@ -58,6 +59,7 @@ func (s *summary) add(c *Explained) {
 	s.prev += c.Prev
 	s.random += c.Random
 	s.hidden.plus(&c.Hidden)
+	s.loads.plus(&c.Calibration)
 	for i, n := range c.Causes {
 		s.causes[i] += n
 	}

@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"errors"
+	"fmt"
+	"html"
 	"io"
 	"os"
 	"path/filepath"
@@ -283,15 +285,16 @@ func TestReportInEveryFormat(t *testing.T) {
 	}
 }
 
-// The picture is XML, has a rectangle with its figures for each point, and
-// frames those that meet the target.
+// The picture is XML, has a field for each point, and frames those that meet
+// the target: five fields, five of the key's colours; two frames of two lines
+// each, and one in the key.
 func TestHeatMap(t *testing.T) {
 	var out bytes.Buffer
 	if err := report().WriteSVG(&out); err != nil {
 		t.Fatal(err)
 	}
 	decoder := xml.NewDecoder(bytes.NewReader(out.Bytes()))
-	titles, frames := 0, 0
+	fields, frames := 0, 0
 	for {
 		token, err := decoder.Token()
 		if errors.Is(err, io.EOF) {
@@ -300,20 +303,54 @@ func TestHeatMap(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if start, ok := token.(xml.StartElement); ok {
-			if start.Name.Local == "title" {
-				titles++
+		start, ok := token.(xml.StartElement)
+		if !ok || start.Name.Local != "path" {
+			continue
+		}
+		for _, a := range start.Attr {
+			if a.Name.Local != "style" {
+				continue
 			}
-			if slices.ContainsFunc(start.Attr, func(a xml.Attr) bool { return a.Name.Local == "stroke" }) {
+			if strings.HasPrefix(a.Value, "fill:#") {
+				fields++
+			}
+			if strings.Contains(a.Value, "stroke:#D55E00") {
 				frames++
 			}
 		}
 	}
-	if titles != 5 || frames != 2 {
-		t.Errorf("%d cells, %d framed; want 5 and 2", titles, frames)
+	if fields != 10 || frames != 3 {
+		t.Errorf("%d fields, %d frames; want 10 and 3", fields, frames)
 	}
-	if heat(0) != "#00224e" || heat(1) != "#fee838" {
-		t.Errorf("the ends of the scale are %s and %s", heat(0), heat(1))
+}
+
+// The page's table has the figures of the CSV, the sentence on top is the
+// recommendation.
+func TestPageHoldsWhatCSVHolds(t *testing.T) {
+	r := report()
+	var asPage, asCSV bytes.Buffer
+	if err := errors.Join(r.Page().Write(&asPage), r.writeCSV(&asCSV)); err != nil {
+		t.Fatal(err)
+	}
+	lines, err := csv.NewReader(&asCSV).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := asPage.String()
+	for _, line := range lines[1:] {
+		var attributes strings.Builder
+		for i, field := range line {
+			fmt.Fprintf(&attributes, " data-%s=%q", dataName(lines[0][i]), field)
+		}
+		if !strings.Contains(text, attributes.String()) {
+			t.Errorf("no row with%s", attributes.String())
+		}
+	}
+	if !strings.Contains(text, html.EscapeString(r.recommendation())) {
+		t.Errorf("the page does not recommend %q", r.recommendation())
+	}
+	if n := strings.Count(text, "<svg class=\"chart\" role=\"img\""); n != 4 {
+		t.Errorf("%d charts, want the heat map and three sweeps", n)
 	}
 }
 

@@ -194,15 +194,25 @@ func (r *Report) writeJSON(w io.Writer) error {
 	return enc.Encode(document)
 }
 
+// csvColumns are the names of what fields returns.
+var csvColumns = []string{"cpus", "cpu.max", "cpu.max.burst", "threads", "requests", "unanswered", "requests_per_s", "p50_usec", "p99_usec",
+	"p99.9_usec", "worst_p99_usec", "nr_periods", "nr_throttled", "throttled_usec", "used_cpus", "wasted_cpus", "meets"}
+
+// dataName is a column's name as that of a data attribute.
+func dataName(column string) string { return strings.NewReplacer("_", "-", ".", "-").Replace(column) }
+
+func (r *Report) fields(point *Point) []string {
+	p := r.pointRow(point)
+	return []string{decimal(p.CPUs), p.Max, whole(p.Burst), strconv.Itoa(p.Threads), whole(p.Requests), whole(p.Unanswered),
+		decimal(p.Throughput), whole(p.P50), whole(p.P99), whole(p.P999), whole(p.WorstP99), whole(p.Periods), whole(p.Throttled),
+		whole(p.ThrottledUS), decimal(p.Used), decimal(p.Wasted), strconv.FormatBool(p.Meets)}
+}
+
 func (r *Report) writeCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
-	rows := [][]string{{"cpus", "cpu.max", "cpu.max.burst", "threads", "requests", "unanswered", "requests_per_s", "p50_usec", "p99_usec",
-		"p99.9_usec", "worst_p99_usec", "nr_periods", "nr_throttled", "throttled_usec", "used_cpus", "wasted_cpus", "meets"}}
+	rows := [][]string{csvColumns}
 	for i := range r.Points {
-		p := r.pointRow(&r.Points[i])
-		rows = append(rows, []string{decimal(p.CPUs), p.Max, whole(p.Burst), strconv.Itoa(p.Threads), whole(p.Requests), whole(p.Unanswered),
-			decimal(p.Throughput), whole(p.P50), whole(p.P99), whole(p.P999), whole(p.WorstP99), whole(p.Periods), whole(p.Throttled),
-			whole(p.ThrottledUS), decimal(p.Used), decimal(p.Wasted), strconv.FormatBool(p.Meets)})
+		rows = append(rows, r.fields(&r.Points[i]))
 	}
 	return out.WriteAll(rows)
 }

@@ -2,9 +2,11 @@ package report
 
 import (
 	"bytes"
+	"encoding/csv"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
+	"html"
 	"io"
 	"os"
 	"path/filepath"
@@ -292,29 +294,61 @@ func TestHTMLIsSelfContained(t *testing.T) {
 		t.Error("the same tables give other bytes")
 	}
 	page := first.String()
-	for _, bad := range []string{"<script", "<link", "src=", "<b>", "NaN", "Inf"} {
+	for _, bad := range []string{"<script>alert", "src=", "<b>\"", "url(", "NaN", "Inf", "http-equiv=\"refresh"} {
 		if strings.Contains(page, bad) {
 			t.Errorf("%q in the page", bad)
 		}
 	}
-	if n := strings.Count(page, "<rect"); n != 5 { // 3 rows x 2 variants, one failed
-		t.Errorf("%d bars", n)
+	for _, address := range regexp.MustCompile(`(?:href|src|action)="[^"]*"`).FindAllString(page, -1) {
+		if !strings.HasPrefix(address, `href="#`) && !strings.HasPrefix(address, `href="data:`) {
+			t.Errorf("the page leads elsewhere: %s", address)
+		}
 	}
-	svg := page[strings.Index(page, "<svg"):strings.Index(page, "</svg>")] + "</svg>"
-	decoder := xml.NewDecoder(strings.NewReader(svg))
-	for {
-		if _, err := decoder.Token(); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			t.Fatalf("the chart is no XML: %v\n%s", err, svg)
+	if n := strings.Count(page, "<i class=\"sure\"") + strings.Count(page, "<i style"); n != 5 { // 3 rows x 2 variants, one failed
+		t.Errorf("%d bars in cells", n)
+	}
+	for _, svg := range regexp.MustCompile(`(?s)<svg.*?</svg>`).FindAllString(page, -1) {
+		decoder := xml.NewDecoder(strings.NewReader(svg))
+		for {
+			if _, err := decoder.Token(); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				t.Fatalf("a chart is no XML: %v\n%s", err, svg)
+			}
 		}
 	}
 }
 
-func TestNiceStep(t *testing.T) {
-	for span, want := range map[float64]float64{0: 1, 1: 0.2, 12: 5, 9: 2, 26: 10, 250: 50, 0.03: 0.01} {
-		if got := niceStep(span); got < want*0.999 || got > want*1.001 {
-			t.Errorf("niceStep(%v) = %v, want %v", span, got, want)
+// dataAttribute is a data- attribute of a cell.
+var dataAttribute = regexp.MustCompile(` data-([a-z-]+)="([^"]*)"`)
+
+// Every line of the CSV is a cell of the page, field by field, in the same
+// order.
+func TestPageHoldsWhatCSVHolds(t *testing.T) {
+	tables := []stats.Table{documentTable(), documentTable()}
+	tables[1].Benchmark = `a "quoted" <name> & more`
+	var asPage, asCSV bytes.Buffer
+	if err := errors.Join(HTML(&asPage, "e.yaml", tables), CSV(&asCSV, tables)); err != nil {
+		t.Fatal(err)
+	}
+	lines, err := csv.NewReader(&asCSV).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cells := regexp.MustCompile(`<td[^>]* data-source=[^>]*>`).FindAllString(asPage.String(), -1)
+	if len(cells) != len(lines)-1 || len(cells) != 24 { // 4 rows x 3 variants x 2 tables
+		t.Fatalf("%d cells, %d lines", len(cells), len(lines)-1)
+	}
+	for i, cell := range cells {
+		var names, fields []string
+		for _, m := range dataAttribute.FindAllStringSubmatch(cell, -1) {
+			names, fields = append(names, strings.ReplaceAll(m[1], "-", "_")), append(fields, html.UnescapeString(m[2]))
+		}
+		if diff := cmp.Diff(lines[0], names); diff != "" {
+			t.Fatal(diff)
+		}
+		if diff := cmp.Diff(lines[i+1], fields); diff != "" {
+			t.Error(diff)
 		}
 	}
 }

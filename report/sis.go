@@ -17,6 +17,9 @@ type SISScope struct {
 	SIS  stats.SIS
 }
 
+// machineScope is the name of the scope that has all CPUs.
+const machineScope = "machine"
+
 // SISScopes adds up the counters of a snapshot: over the machine, over each
 // last-level cache, over the span of each domain from the lowest level up, and
 // of each CPU. A search is counted on the waker's CPU, wherever it looked.
@@ -24,7 +27,7 @@ func SISScopes(snap *sched.Snapshot) []SISScope {
 	scopes := &sisScopes{cpus: snap.NumCPUs, index: map[string]int{}}
 	for i := range snap.CPUs {
 		c := &snap.CPUs[i]
-		scopes.add("machine", "", c)
+		scopes.add(machineScope, "", c)
 	}
 	for i := range snap.CPUs {
 		c := &snap.CPUs[i]
@@ -70,6 +73,11 @@ func (s *sisScopes) add(name, which string, c *sched.CPUSnapshot) {
 // CSV: what was counted and what follows from it since the snapshot before, or
 // since the start. Times are seconds.
 func SISOverTime(w io.Writer, snaps []*sched.Snapshot) error {
+	return writeSIS(w, snaps, func(*SISScope) bool { return true })
+}
+
+// writeSIS writes the scopes that are wanted.
+func writeSIS(w io.Writer, snaps []*sched.Snapshot, wanted func(*SISScope) bool) error {
 	out := csv.NewWriter(w)
 	header := []string{"from", "to", "scope", "cpus"}
 	for _, f := range (stats.SIS{}).Figures() {
@@ -83,6 +91,9 @@ func SISOverTime(w io.Writer, snaps []*sched.Snapshot) error {
 	for _, snap := range snaps {
 		scopes := SISScopes(snap)
 		for i := range scopes {
+			if !wanted(&scopes[i]) {
+				continue
+			}
 			s := scopes[i].SIS
 			if before != nil { // the scopes of one scheduler are always the same
 				s = s.Since(before[i].SIS)

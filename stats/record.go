@@ -39,6 +39,9 @@ var (
 		"n", "stddev", "ci_low", "ci_high", "machine", "kernel")
 )
 
+// Columns are the names of the columns of results.
+func Columns() []string { return resultHeader[:len(resultHeader):len(resultHeader)] }
+
 // SourceName is the "source" column of results.
 const SourceName = "schedlab"
 
@@ -98,7 +101,7 @@ func WriteRecords(w io.Writer, records []Record) error {
 		return err
 	}
 	for i := range records {
-		if err := out.Write(records[i].fields()); err != nil {
+		if err := out.Write(records[i].Fields()); err != nil {
 			return err
 		}
 	}
@@ -106,7 +109,9 @@ func WriteRecords(w io.Writer, records []Record) error {
 	return out.Error()
 }
 
-func (r *Record) fields() []string {
+// Fields are the record's columns as [WriteRecords] writes them, in the order of
+// [Columns].
+func (r *Record) Fields() []string {
 	return []string{r.Source, r.Benchmark, r.Environment, r.Statistic, r.Row, r.Variant, r.Unit, string(r.Better),
 		number(r.Value, -1), number(r.DeltaPct, 2), bit(r.Significant),
 		strconv.Itoa(r.N), number(r.StdDev, -1), number(r.CILow, -1), number(r.CIHigh, -1), r.Machine, r.Kernel}

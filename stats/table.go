@@ -6,9 +6,10 @@ type Table struct {
 	Machine, Benchmark, Environment string
 	Columns                         []Column
 	Rows                            []Row
-	Failures                        []Incident // cells without a result
-	Warnings                        []Incident // cells whose result deserves a doubt
-	Notes                           []string   // how the figures came about
+	Latencies                       []LatencyRow // of wakeups, in the order of the benchmark's rows
+	Failures                        []Incident   // cells without a result
+	Warnings                        []Incident   // cells whose result deserves a doubt
+	Notes                           []string     // how the figures came about
 }
 
 // Column is one variant. Machine differs from the table's only when the variant
@@ -31,8 +32,9 @@ type Entry struct {
 	Absent      bool // no figure: the variant does not report this statistic
 	NoBaseline  bool // the figure stands, but the baseline has none: no percentage
 	Summary     Summary
-	Delta       float64  // percent, positive is better
-	DeltaRange  Interval // 95 % interval of Delta
+	Samples     []float64 // what Summary sums up, in the order of the repeats
+	Delta       float64   // percent, positive is better
+	DeltaRange  Interval  // 95 % interval of Delta
 	Significant bool
 }
 
@@ -63,7 +65,7 @@ func NewRow(statistic, label, unit string, better Direction, samples [][]float64
 		case len(s) == 0:
 			row.Entries[i].Absent = true
 		default:
-			row.Entries[i].Summary = Summarize(statistic, s)
+			row.Entries[i].Summary, row.Entries[i].Samples = Summarize(statistic, s), s
 		}
 	}
 	for i := range row.Entries {

@@ -42,20 +42,23 @@ var layers = map[string]layer{
 		own:     []string{"internal/excerpt", "internal/suggest", "machine", "published", "sched", "sim", "stats", "trace", "workload"},
 		foreign: []string{"github.com/goccy/go-yaml"},
 	},
-	"explain": {own: []string{"machine", "sched", "trace"}},
+	"chart":     {foreign: []string{"gonum.org/v1/plot"}},
+	"page":      {own: []string{"chart"}},
+	"occupancy": {own: []string{"trace"}},
+	"explain":   {own: []string{"chart", "machine", "page", "sched", "stats", "trace"}},
 	"quota": {
-		own:     []string{"experiment", "sched", "sim", "trace", "workload"},
+		own:     []string{"chart", "experiment", "page", "sched", "sim", "trace", "workload"},
 		foreign: []string{"github.com/goccy/go-yaml"},
 	},
 	"calibrate": {own: []string{"experiment", "published", "sim", "stats", "workload"}},
-	"report":    {own: []string{"machine", "sched", "stats"}, foreign: []string{"github.com/parquet-go/parquet-go"}},
+	"report":    {own: []string{"chart", "machine", "occupancy", "page", "sched", "stats"}, foreign: []string{"github.com/parquet-go/parquet-go"}},
 
 	"reference": {own: []string{"export", "machine", "report", "sched", "sim", "trace", "workload"}},
 
 	"capture": {own: []string{"bundle"}},
 	"bundle":  {own: []string{"machine", "report", "sched", "sim", "trace"}},
 	"cli": {
-		own:     []string{"bundle", "calibrate", "capture", "experiment", "experiments", "explain", "export", "internal/suggest", "machine", "quota", "reference", "report", "sched", "sim", "stats", "trace", "workload"},
+		own:     []string{"bundle", "calibrate", "capture", "experiment", "experiments", "explain", "export", "internal/suggest", "machine", "occupancy", "page", "quota", "reference", "report", "sched", "sim", "stats", "trace", "workload"},
 		foreign: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},
 	},
 	"cmd/schedlab": {own: []string{"cli"}},
