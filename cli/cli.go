@@ -97,6 +97,7 @@ and it says which is better, by how much, with what confidence, and why.`,
 		newBenchmarksCommand(),
 		newDoctorCommand(),
 		newManCommand(),
+		newReferenceCommand(),
 		newVersionCommand(),
 	)
 	addCompletionCommand(root)

@@ -8,23 +8,44 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/schedlab/schedlab/bundle"
+	"github.com/schedlab/schedlab/export"
+	"github.com/schedlab/schedlab/machine"
 	"github.com/schedlab/schedlab/trace"
 )
 
+// convertRequest is what the flags of convert say.
+type convertRequest struct {
+	to, table, machine string
+	oldText, quiet     bool
+}
+
 func newConvertCommand() *cobra.Command {
-	var to string
-	var quiet bool
+	var r convertRequest
 	cmd := &cobra.Command{
 		Use:   "convert IN OUT",
-		Short: "Convert a trace of a real kernel to another format",
+		Short: "Convert a trace to another format, a profile or a table",
 		Long: `Read a trace in any format and write it in another.
 
 IN is ftrace text (of tracefs, trace-cmd report or perf script), a trace.dat, a
 perf.data or a Perfetto trace, each also gzipped; its content tells which. OUT is
-ftrace text (.txt) or Perfetto (.pftrace), gzipped when it ends in .gz. What IN
-holds, and what in it was lost or damaged, is said on standard error.`,
+by its extension, or by --to:
+
+  .txt      text      ftrace text
+  .pftrace  perfetto  a Perfetto trace, with counters of run queues, caches and
+                      idle states; ui.perfetto.dev opens it
+  .pprof    pprof     a profile: where CPU time, waiting and sleep went, by cgroup,
+                      name and thread; "go tool pprof" opens it
+  .csv      csv       a table of events, or with --table slices of what threads did
+  .parquet  parquet   the same, for DuckDB and the like
+
+gzipped when OUT ends in .gz. The last-level caches are those of machine.txt
+beside IN or in the folder above, or of --machine. What IN holds, and what in it
+was lost or damaged, is said on standard error.`,
 		Example: `  schedlab convert trace.dat trace.pftrace
   schedlab convert perf.data trace.txt.gz
+  schedlab convert perf.data where-time-went.pprof
+  schedlab convert capture/trace.txt.gz slices.parquet --table slices
   schedlab convert capture/trace.txt.gz - --to perfetto > trace.pftrace`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
@@ -33,46 +54,90 @@ holds, and what in it was lost or damaged, is said on standard error.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			format, err := convertFormat(to, args[1])
+			options, err := r.options(args[0], args[1])
 			if err != nil {
 				return err
 			}
 			notes := cmd.ErrOrStderr()
-			if quiet {
+			if r.quiet {
 				notes = io.Discard
 			}
-			return convertTrace(args[0], args[1], format, cmd.OutOrStdout(), notes)
+			return convertTrace(args[0], args[1], options, cmd.OutOrStdout(), notes)
 		},
 	}
-	cmd.Flags().StringVar(&to, "to", "", "text|perfetto; the default follows OUT's extension")
-	cmd.Flags().BoolVar(&quiet, "quiet", false, "say nothing about what was read")
+	cmd.Flags().StringVar(&r.to, "to", "", "text|perfetto|pprof|csv|parquet; the default follows OUT's extension")
+	cmd.Flags().StringVar(&r.table, "table", "", "events|slices: the rows of a csv or parquet (default events)")
+	cmd.Flags().StringVar(&r.machine, "machine", "", "spec, preset or file of the machine, where no machine.txt tells its caches")
+	cmd.Flags().BoolVar(&r.oldText, "old-text", false, "ftrace text with the four context columns of kernels before 5.12, for parsers that take no fifth")
+	cmd.Flags().BoolVar(&r.quiet, "quiet", false, "say nothing about what was read")
 	return cmd
 }
 
-func convertFormat(to, out string) (trace.OutputFormat, error) {
-	if to == "" {
-		return trace.FormatOfPath(out)
+func (r *convertRequest) options(in, out string) (export.Options, error) {
+	o := export.Options{Table: export.Events}
+	var err error
+	if r.to == "" {
+		o.Format, err = export.FormatOfPath(out)
+	} else if o.Format, err = export.ParseFormat(r.to); err != nil {
+		err = fmt.Errorf("convert: --to %w", err)
 	}
-	for _, format := range trace.OutputFormats() {
-		if to == string(format) {
-			return format, nil
+	if err != nil {
+		return o, err
+	}
+	if r.table != "" {
+		if !o.Format.IsTable() {
+			return o, fmt.Errorf("convert: --table %s: only csv and parquet are tables, and %s is %s", r.table, out, o.Format)
+		}
+		if o.Table, err = export.ParseTable(r.table); err != nil {
+			return o, fmt.Errorf("convert: --table %w", err)
 		}
 	}
-	return "", fmt.Errorf("convert: --to %s: use text or perfetto", to)
+	if o.FourColumns = r.oldText; r.oldText && o.Format != export.Text {
+		return o, fmt.Errorf("convert: --old-text: only ftrace text has columns, and %s is %s", out, o.Format)
+	}
+	if o.Format == export.Perfetto {
+		o.Machine, err = machineOfTrace(r.machine, in)
+	}
+	return o, err
+}
+
+// machineOfTrace is the machine that was named, else that of the machine.txt
+// which a recording has beside it or in the folder above; nil without either.
+func machineOfTrace(named, in string) (*machine.Machine, error) {
+	if named != "" {
+		m, err := machine.Resolve(named)
+		if err != nil {
+			return nil, fmt.Errorf("convert: --machine %w", err)
+		}
+		return m, nil
+	}
+	for _, dir := range []string{filepath.Dir(in), filepath.Dir(filepath.Dir(in))} {
+		path := filepath.Join(dir, bundle.MachineFile)
+		if _, err := os.Stat(path); err != nil {
+			continue
+		}
+		imported, err := machine.Import(path)
+		if err != nil {
+			return nil, err
+		}
+		return imported.Machine, nil
+	}
+	return nil, nil
 }
 
 // convertTrace leaves no half-written file behind: the output takes its place
 // when it is complete.
-func convertTrace(in, out string, format trace.OutputFormat, stdout, notes io.Writer) error {
+func convertTrace(in, out string, options export.Options, stdout, notes io.Writer) error {
 	reader, err := trace.Open(in)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = reader.Close() }()
+	write := func(w io.Writer) error { return export.Write(w, out, reader, options) }
 	if out == "-" {
-		err = trace.Convert(stdout, out, reader, format)
+		err = write(stdout)
 	} else {
-		err = writeWhole(out, func(w io.Writer) error { return trace.Convert(w, out, reader, format) })
+		err = writeWhole(out, write)
 	}
 	if err != nil {
 		return &runError{fmt.Errorf("convert %s: %w", in, err)}

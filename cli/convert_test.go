@@ -56,7 +56,7 @@ func TestConvertRefuses(t *testing.T) {
 	}{
 		{[]string{convertFixture}, "give two arguments"},
 		{[]string{convertFixture, "out.xyz"}, "use .txt for ftrace text"},
-		{[]string{convertFixture, "out.txt", "--to", "dat"}, "use text or perfetto"},
+		{[]string{convertFixture, "out.txt", "--to", "dat"}, "use text, perfetto, pprof, csv or parquet"},
 		{[]string{"no-such-file", "out.txt"}, "no such file"},
 		{[]string{junk, "out.txt"}, "not a trace"},
 	} {

@@ -212,31 +212,6 @@ func blocks(t *testing.T, document, language string) []string {
 	return found
 }
 
-// elsewhere are README's commands that other tests run.
-var elsewhere = map[string]string{
-	"go test ./...": "is what runs this test",
-	"go run ./examples/custom-placement compare examples/custom-placement/experiment.yaml": "examples/custom-placement/testdata/script",
-}
-
-func TestCommandsOfReadmeWork(t *testing.T) {
-	commands := blocks(t, "README.md", "sh")
-	inReadersFolder(t)
-	for _, text := range commands {
-		for line := range strings.Lines(text) {
-			line = strings.TrimSpace(line)
-			if elsewhere[line] != "" {
-				continue
-			}
-			line = strings.Replace(line, "go run ./cmd/schedlab", "schedlab", 1)
-			if !strings.HasPrefix(line, "schedlab ") {
-				t.Errorf("nothing runs README's command %q", line)
-				continue
-			}
-			runLine(t, line)
-		}
-	}
-}
-
 // CI must run the command that README names for the tests.
 func TestReadmeAndCIAgreeOnTheTests(t *testing.T) {
 	const command = "go test ./..."

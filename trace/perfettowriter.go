@@ -17,8 +17,9 @@ type PerfettoOptions struct {
 
 const defaultPerfettoKernel = "5.10"
 
-// perfettoWriter writes native ftrace events: one bundle per CPU and batch.
-type perfettoWriter struct {
+// PerfettoWriter writes native ftrace events, one bundle per CPU and batch, and
+// tracks of numbers beside them.
+type PerfettoWriter struct {
 	out     *bufio.Writer
 	names   *Names
 	options PerfettoOptions
@@ -30,7 +31,9 @@ type perfettoWriter struct {
 	lastCPU  int32
 	begun    bool
 	threads  map[int32]writtenThread
-	tids     []int32 // in the order of appearance
+	tids     []int32         // in the order of appearance
+	parents  map[int32]int32 // who forked a thread
+	tracks   Track           // how many are defined
 
 	packet, message, content, field []byte
 }
@@ -56,17 +59,18 @@ const perfettoBatch = 8192
 // NewPerfettoWriter writes a Perfetto trace, so that its UI and SQL show the
 // states of threads. The events' Names belong to names. What ftrace has no
 // message for, such as probes, becomes a generic event with named fields.
-func NewPerfettoWriter(out io.Writer, names *Names, options PerfettoOptions) Writer {
+func NewPerfettoWriter(out io.Writer, names *Names, options PerfettoOptions) *PerfettoWriter {
 	if options.Kernel == "" {
 		options.Kernel = defaultPerfettoKernel
 	}
-	return &perfettoWriter{
+	return &PerfettoWriter{
 		out: bufio.NewWriterSize(out, 256<<10), names: names, options: options,
-		bundles: make(map[int32]*perfettoBundle), threads: make(map[int32]writtenThread),
+		bundles: make(map[int32]*perfettoBundle), threads: make(map[int32]writtenThread), parents: make(map[int32]int32),
 	}
 }
 
-func (w *perfettoWriter) Write(e *Event) error {
+// Write implements [Writer].
+func (w *PerfettoWriter) Write(e *Event) error {
 	bundle := w.bundle(e.CPU)
 	if e.Kind == KindLost {
 		return w.writeLost(e)
@@ -96,7 +100,7 @@ func (w *perfettoWriter) Write(e *Event) error {
 
 // keepOrder starts new bundles at an event of the same time as the one before on
 // another CPU: only the order of bundles can tell which came first.
-func (w *perfettoWriter) keepOrder(e *Event) error {
+func (w *PerfettoWriter) keepOrder(e *Event) error {
 	tied := w.batched > 0 && e.Time == w.lastTime && e.CPU != w.lastCPU
 	w.lastTime, w.lastCPU = e.Time, e.CPU
 	if tied {
@@ -106,7 +110,7 @@ func (w *perfettoWriter) keepOrder(e *Event) error {
 }
 
 // writeLost marks the bundles behind what was lost.
-func (w *perfettoWriter) writeLost(e *Event) error {
+func (w *PerfettoWriter) writeLost(e *Event) error {
 	if err := w.flush(); err != nil {
 		return err
 	}
@@ -120,7 +124,7 @@ func (w *perfettoWriter) writeLost(e *Event) error {
 	return nil
 }
 
-func (w *perfettoWriter) bundle(cpu int32) *perfettoBundle {
+func (w *PerfettoWriter) bundle(cpu int32) *perfettoBundle {
 	bundle := w.bundles[cpu]
 	if bundle == nil {
 		bundle = &perfettoBundle{}
@@ -131,7 +135,11 @@ func (w *perfettoWriter) bundle(cpu int32) *perfettoBundle {
 }
 
 // noteThread remembers whose thread it is, for the process tree.
-func (w *perfettoWriter) noteThread(e *Event) {
+func (w *PerfettoWriter) noteThread(e *Event) {
+	if e.Kind == KindFork {
+		fork := e.Fork()
+		w.parents[fork.Child.PID] = fork.Parent.PID
+	}
 	if e.TGID == UnknownPID || e.PID <= 0 {
 		return
 	}
@@ -142,7 +150,7 @@ func (w *perfettoWriter) noteThread(e *Event) {
 }
 
 // flush writes the bundles collected so far.
-func (w *perfettoWriter) flush() error {
+func (w *PerfettoWriter) flush() error {
 	if err := w.begin(); err != nil {
 		return err
 	}
@@ -157,7 +165,7 @@ func (w *perfettoWriter) flush() error {
 	return nil
 }
 
-func (w *perfettoWriter) writeBundle(cpu int32, bundle *perfettoBundle) error {
+func (w *PerfettoWriter) writeBundle(cpu int32, bundle *perfettoBundle) error {
 	w.content = w.content[:0]
 	if cpu != UnknownCPU {
 		w.content = appendProtoInt(w.content, bundleCPU, int64(cpu))
@@ -173,10 +181,14 @@ func (w *perfettoWriter) writeBundle(cpu int32, bundle *perfettoBundle) error {
 	return w.writePacket(packetFtrace, w.content)
 }
 
-// writePacket writes a packet with one message.
-func (w *perfettoWriter) writePacket(field protowire.Number, content []byte) error {
-	const sequence = 1 // everything comes from one writer
+// writePacket writes a packet of kernel events, or about them, with one message.
+func (w *PerfettoWriter) writePacket(field protowire.Number, content []byte) error {
 	w.packet = appendProtoBytes(w.packet[:0], field, content)
+	return w.endPacket(sequenceFtrace)
+}
+
+// endPacket writes the packet that has been put together, as one of a sequence.
+func (w *PerfettoWriter) endPacket(sequence int64) error {
 	w.packet = appendProtoInt(w.packet, packetSequence, sequence)
 	head := protowire.AppendTag(w.field[:0], traceFieldPacket, protowire.BytesType)
 	head = protowire.AppendVarint(head, uint64(len(w.packet)))
@@ -189,7 +201,7 @@ func (w *perfettoWriter) writePacket(field protowire.Number, content []byte) err
 }
 
 // begin names the kernel, by whose release readers decode states.
-func (w *perfettoWriter) begin() error {
+func (w *PerfettoWriter) begin() error {
 	if w.begun {
 		return nil
 	}
@@ -202,7 +214,7 @@ func (w *perfettoWriter) begin() error {
 
 // Close writes what is left, an empty bundle for every CPU so that a reader can
 // tell whether the last one is missing, and the tree of processes.
-func (w *perfettoWriter) Close() error {
+func (w *PerfettoWriter) Close() error {
 	if err := w.flush(); err != nil {
 		return err
 	}
@@ -219,8 +231,9 @@ func (w *perfettoWriter) Close() error {
 	return w.out.Flush()
 }
 
-func (w *perfettoWriter) processTree() []byte {
-	const processes, processPID = 1, 1
+// processTree tells which threads belong to which process, who forked it and what
+// both are called.
+func (w *PerfettoWriter) processTree() []byte {
 	const threads, threadTID, threadName, threadTGID = 2, 1, 2, 3
 	var tree []byte
 	seen := make(map[int32]bool)
@@ -228,7 +241,7 @@ func (w *perfettoWriter) processTree() []byte {
 		tgid := w.threads[tid].tgid
 		if tgid > 0 && !seen[tgid] {
 			seen[tgid] = true
-			tree = appendProtoBytes(tree, processes, appendProtoInt(nil, processPID, int64(tgid)))
+			tree = w.appendProcess(tree, tgid)
 		}
 	}
 	for _, tid := range w.tids {
@@ -241,8 +254,23 @@ func (w *perfettoWriter) processTree() []byte {
 	return tree
 }
 
+// appendProcess appends a process under the name of its first thread. The parent
+// is the process of the thread that forked it.
+func (w *PerfettoWriter) appendProcess(tree []byte, tgid int32) []byte {
+	const processes, processPID, processPPID, processCommand, processIsComm = 1, 1, 2, 3, 9
+	w.field = appendProtoInt(w.field[:0], processPID, int64(tgid))
+	if parent, known := w.parents[tgid]; known && w.threads[parent].tgid > 0 {
+		w.field = appendProtoInt(w.field, processPPID, int64(w.threads[parent].tgid))
+	}
+	if leader, known := w.threads[tgid]; known && leader.name != NoName {
+		w.field = appendProtoBytes(w.field, processCommand, []byte(w.names.Text(leader.name)))
+		w.field = appendProtoInt(w.field, processIsComm, 1)
+	}
+	return appendProtoBytes(tree, processes, w.field)
+}
+
 // appendContent appends the event's own message, with its tag.
-func (w *perfettoWriter) appendContent(out []byte, e *Event) []byte {
+func (w *PerfettoWriter) appendContent(out []byte, e *Event) []byte {
 	layout := &protoEvents[e.Kind]
 	if layout.number == 0 {
 		w.message = w.appendGeneric(w.message[:0], e)
@@ -258,7 +286,7 @@ func (w *perfettoWriter) appendContent(out []byte, e *Event) []byte {
 	return appendProtoBytes(out, protowire.Number(layout.number), w.message)
 }
 
-func (w *perfettoWriter) appendField(out []byte, number protowire.Number, f *field, value int64) []byte {
+func (w *PerfettoWriter) appendField(out []byte, number protowire.Number, f *field, value int64) []byte {
 	switch f.typ {
 	case fieldTask, fieldPath:
 		return appendProtoBytes(out, number, []byte(w.names.Text(Name(value))))
@@ -286,7 +314,7 @@ func encodePerfettoState(state State) (raw int64, ok bool) {
 }
 
 // appendGeneric appends a GenericFtraceEvent with the fields by name.
-func (w *perfettoWriter) appendGeneric(out []byte, e *Event) []byte {
+func (w *PerfettoWriter) appendGeneric(out []byte, e *Event) []byte {
 	s := e.Kind.schema()
 	name := s.event
 	if e.Kind == KindOther {
@@ -319,7 +347,7 @@ func (w *perfettoWriter) appendGeneric(out []byte, e *Event) []byte {
 	return out
 }
 
-func (w *perfettoWriter) appendGenericText(out []byte, name string, text []byte) []byte {
+func (w *PerfettoWriter) appendGenericText(out []byte, name string, text []byte) []byte {
 	w.field = appendProtoBytes(w.field[:0], genericFieldName, []byte(name))
 	w.field = appendProtoBytes(w.field, genericFieldText, text)
 	return appendProtoBytes(out, genericField, w.field)

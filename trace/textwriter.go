@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"io"
 	"strconv"
+	"strings"
 )
 
 // TextOptions says how ftrace text is written.
@@ -13,6 +14,10 @@ type TextOptions struct {
 	Microseconds bool
 	// TGID adds the column of the process.
 	TGID bool
+	// FourColumns leaves out the fifth column of the context, the depth of
+	// disabled migration, which kernels before 5.12 do not have: parsers of that
+	// time take nothing else.
+	FourColumns bool
 }
 
 type textWriter struct {
@@ -29,6 +34,7 @@ func NewTextWriter(out io.Writer, names *Names, options TextOptions) Writer {
 	return &textWriter{out: bufio.NewWriterSize(out, 256<<10), names: names, options: options}
 }
 
+// The headers of kernels with four columns differ in the number of bars alone.
 const (
 	textHeader     = "# tracer: nop\n#\n#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION\n#              | |         |   |||||     |         |\n"
 	textHeaderTGID = "# tracer: nop\n#\n#           TASK-PID       TGID    CPU#  |||||  TIMESTAMP  FUNCTION\n#              | |           |       |   |||||     |         |\n"
@@ -65,6 +71,9 @@ func (w *textWriter) begin() error {
 	if w.options.TGID {
 		header = textHeaderTGID
 	}
+	if w.options.FourColumns {
+		header = strings.ReplaceAll(header, "|||||", " ||||")
+	}
 	_, err := w.out.WriteString(header)
 	return err
 }
@@ -82,6 +91,9 @@ func (w *textWriter) appendHead(out []byte, e *Event) []byte {
 	}
 	if e.Known {
 		out = e.appendColumns(out)
+		if w.options.FourColumns {
+			out = out[:len(out)-1]
+		}
 		out = append(out, ' ')
 	}
 	out = appendTime(out, e.Time, w.options.Microseconds)

@@ -9,4 +9,6 @@ import (
 	"github.com/schedlab/schedlab/cli"
 )
 
+//go:generate go run . reference ../../docs/reference
+
 func main() { os.Exit(cli.Main(os.Args[1:])) }

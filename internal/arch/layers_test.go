@@ -26,7 +26,12 @@ var layers = map[string]layer{
 	"rtapp":    {own: []string{"internal/excerpt", "internal/suggest"}, foreign: []string{"github.com/tailscale/hujson"}},
 	"workload": {own: []string{"rtapp"}},
 	"trace":    {own: []string{"machine"}, foreign: []string{"google.golang.org/protobuf", "github.com/klauspost/compress"}},
-	"stats":    {own: []string{"sched"}, foreign: []string{"gonum.org/v1/gonum"}},
+	"timeline": {own: []string{"machine", "trace"}},
+	"export": {
+		own:     []string{"machine", "timeline", "trace"},
+		foreign: []string{"github.com/google/pprof", "github.com/klauspost/compress", "github.com/parquet-go/parquet-go"},
+	},
+	"stats": {own: []string{"sched"}, foreign: []string{"gonum.org/v1/gonum"}},
 
 	"sched": {own: []string{"machine"}},
 	"sim": {
@@ -48,11 +53,13 @@ var layers = map[string]layer{
 	"calibrate": {own: []string{"experiment", "published", "sim", "stats", "workload"}},
 	"report":    {own: []string{"chart", "machine", "occupancy", "page", "sched", "stats"}, foreign: []string{"github.com/parquet-go/parquet-go"}},
 
+	"reference": {own: []string{"export", "machine", "report", "sched", "sim", "trace", "workload"}},
+
 	"capture": {own: []string{"bundle"}},
 	"bundle":  {own: []string{"machine", "report", "sched", "sim", "trace"}},
 	"serve":   {own: []string{"explain", "trace"}},
 	"cli": {
-		own:     []string{"bundle", "calibrate", "capture", "experiment", "experiments", "explain", "internal/suggest", "machine", "occupancy", "page", "quota", "report", "sched", "serve", "sim", "stats", "trace", "workload"},
+		own:     []string{"bundle", "calibrate", "capture", "experiment", "experiments", "explain", "export", "internal/suggest", "machine", "occupancy", "page", "quota", "reference", "report", "sched", "serve", "sim", "stats", "trace", "workload"},
 		foreign: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},
 	},
 	"cmd/schedlab": {own: []string{"cli"}},
