@@ -107,7 +107,7 @@ func (c *calibration) stretchOr(own string) (workload.Stretch, error) {
 func (c *calibration) subject() ([]calibrate.Figure, []calibrate.Knob, error) {
 	switch c.machine {
 	case calibrate.Xeon8260:
-		stretch, err := c.stretchOr("600ms,150ms,2s")
+		stretch, err := c.stretchOr("600ms,150ms")
 		if err != nil {
 			return nil, nil, err
 		}
