@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,10 +18,15 @@ import (
 	"github.com/schedlab/schedlab/stats"
 )
 
-// comparison is one request to run an experiment and report it.
+// comparisonFormats are the output formats of tables.
+var comparisonFormats = append(formats[:len(formats):len(formats)], "markdown")
+
+// comparison is one request to run experiments and report them together.
 type comparison struct {
-	request          string // the command's name
-	file             string
+	request          string   // the command's name
+	subject          []string // what the manifest names as the command's arguments
+	files            []string
+	title            string // of the page; "": the file's name
 	load             func(file string) (*experiment.Experiment, error)
 	summary          func([]stats.Table) error // what follows the tables; nil: nothing
 	quick, quiet     bool
@@ -62,7 +68,7 @@ largest difference.`,
 		Args: exactlyOne("an experiment file such as experiments/wake-affine.yaml"),
 		RunE: func(command *cobra.Command, args []string) error {
 			c.request, c.load = "compare", experiment.Load
-			c.file, c.seedGiven = args[0], command.Flags().Changed("seed")
+			c.subject, c.files, c.seedGiven = args, args, command.Flags().Changed("seed")
 			c.stdout, c.stderr = command.OutOrStdout(), command.ErrOrStderr()
 			return c.run(command.Context(), runner)
 		},
@@ -75,7 +81,7 @@ largest difference.`,
 func (c *comparison) addFlags(command *cobra.Command) {
 	f := command.Flags()
 	f.BoolVar(&c.quick, "quick", false, "the fewer rows and repeats of the file's quick section")
-	f.StringVar(&c.format, "format", "text", strings.Join(formats, ", "))
+	f.StringVar(&c.format, "format", "text", strings.Join(comparisonFormats, ", "))
 	f.Uint64Var(&c.seed, "seed", 0, "instead of the file's seed")
 	f.IntVar(&c.workers, "workers", 0, "cells at once (default: one per CPU)")
 	f.StringVar(&c.out, "out", "", "folder for results.csv, results.parquet, report.html, charts, traces, manifest.json and finished cells")
@@ -87,7 +93,7 @@ func (c *comparison) addFlags(command *cobra.Command) {
 }
 
 func (c *comparison) run(ctx context.Context, runner experiment.Runner) error {
-	plan, inputs, err := c.plan(runner)
+	pieces, err := c.plan(runner)
 	if err != nil {
 		return err
 	}
@@ -95,65 +101,78 @@ func (c *comparison) run(ctx context.Context, runner experiment.Runner) error {
 	if err != nil {
 		return &runError{fmt.Errorf("the executable cannot be read: %w", err)}
 	}
-	journal, err := c.openJournal(plan, inputs.Scope(program))
-	if err != nil {
-		return err
-	}
-	results, err := c.execute(ctx, plan, runner, journal)
-	if err != nil {
-		return errors.Join(err, journal.Close())
-	}
-	tables := results.Tables()
-	if err := c.publish(tables); err != nil {
-		return &runError{err}
-	}
-	if c.summary != nil {
-		if err := c.summary(tables); err != nil {
-			return &runError{err}
+	for i := range pieces {
+		if err := c.simulate(ctx, runner, &pieces[i], program, len(pieces) > 1); err != nil {
+			return errors.Join(err, closeJournals(pieces))
 		}
 	}
-	var recordings []*report.Recording
+	if err := c.print(allTables(pieces)); err != nil {
+		return &runError{err}
+	}
 	if c.out != "" && c.traces {
-		if recordings, err = c.recordLargest(ctx, results, tables, inputs.Scope(program)); err != nil {
-			return &runError{errors.Join(err, journal.Close())}
+		for i := range pieces {
+			p := &pieces[i]
+			if p.recordings, err = c.recordLargest(ctx, p.results, p.tables, p.scope); err != nil {
+				return &runError{errors.Join(err, closeJournals(pieces))}
+			}
 		}
 	}
-	if err := c.finish(results, tables, recordings, inputs, journal, program); err != nil {
+	if err := c.finish(pieces, program); err != nil {
 		return &runError{err}
 	}
-	return c.judge(results, tables)
+	return c.judge(pieces)
 }
 
-func (c *comparison) plan(runner experiment.Runner) (*experiment.Plan, *experiment.Experiment, error) {
-	if err := checkFormat(c.format); err != nil {
-		return nil, nil, err
+// print writes the tables and what follows them to standard output.
+func (c *comparison) print(tables []stats.Table) error {
+	if err := c.publish(tables); err != nil || c.summary == nil {
+		return err
+	}
+	return c.summary(tables)
+}
+
+// plan loads every experiment and checks all of their cells before any runs.
+func (c *comparison) plan(runner experiment.Runner) ([]piece, error) {
+	if err := checkFormat(c.format, comparisonFormats); err != nil {
+		return nil, err
 	}
 	if c.workers < 0 {
-		return nil, nil, &experiment.RequestError{Message: fmt.Sprintf("--workers is %d; write 1 or more, or leave it out", c.workers)}
+		return nil, &experiment.RequestError{Message: fmt.Sprintf("--workers is %d; write 1 or more, or leave it out", c.workers)}
 	}
-	x, err := c.load(c.file)
-	if err != nil {
-		return nil, nil, err
-	}
-	options := experiment.Options{Quick: c.quick, Benchmarks: c.benchmarks}
+	options := experiment.Options{Quick: c.quick}
+	var err error
 	if options.Supposed, err = parseSettings("cost", "probe=0", c.costs); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if c.seedGiven {
 		options.Seed = &c.seed
 	}
-	plan, err := x.Plan(options)
+	experiments, err := c.loadAll()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return plan, x, plan.Check(runner)
+	var pieces []piece
+	for _, x := range experiments {
+		if options.Benchmarks = c.benchmarksOf(x, len(experiments)); len(c.benchmarks) > 0 && len(options.Benchmarks) == 0 {
+			continue
+		}
+		p := piece{experiment: x}
+		if p.plan, err = x.Plan(options); err == nil {
+			err = p.plan.Check(runner)
+		}
+		if err != nil {
+			return nil, err
+		}
+		pieces = append(pieces, p)
+	}
+	return pieces, nil
 }
 
-// openJournal opens the folder's journal, or one in the user's cache. Without a
-// cache the run goes on and an interrupt loses it.
-func (c *comparison) openJournal(plan *experiment.Plan, scope string) (*experiment.Journal, error) {
+// openJournal opens a journal in the folder, or one in the user's cache. Without
+// a cache the run goes on and an interrupt loses it.
+func (c *comparison) openJournal(plan *experiment.Plan, scope, name string) (*experiment.Journal, error) {
 	if c.out != "" {
-		journal, err := experiment.OpenJournal(filepath.Join(c.out, "cells.jsonl"), scope)
+		journal, err := experiment.OpenJournal(filepath.Join(c.out, name), scope)
 		if err != nil {
 			return nil, &experiment.RequestError{Message: "--out: " + err.Error(), Err: err}
 		}
@@ -186,8 +205,8 @@ func (c *comparison) say(format string, args ...any) {
 	_, _ = fmt.Fprintf(c.stderr, "schedlab: "+format+"\n", args...)
 }
 
-func (c *comparison) execute(ctx context.Context, plan *experiment.Plan, runner experiment.Runner, journal *experiment.Journal) (*experiment.Results, error) {
-	progress := newProgress(c.stderr, c.quiet, "cells", len(plan.Cells))
+func (c *comparison) execute(ctx context.Context, plan *experiment.Plan, runner experiment.Runner, journal *experiment.Journal, what string) (*experiment.Results, error) {
+	progress := newProgress(c.stderr, c.quiet, what, len(plan.Cells))
 	results, err := experiment.Execute(ctx, plan, runner, experiment.RunOptions{Workers: c.workers, Journal: journal, Progress: progress.set})
 	progress.clear()
 	if broken := journal.Err(); broken != nil {
@@ -204,20 +223,33 @@ func (c *comparison) publish(tables []stats.Table) error {
 		return report.JSON(c.stdout, tables)
 	case "csv":
 		return report.CSV(c.stdout, tables)
+	case "markdown":
+		return report.Markdown(c.stdout, tables)
 	}
 	return report.Text(c.stdout, tables, report.TextOptions{Color: wantsColor(c.stdout), Width: columnsOf(c.stdout)})
 }
 
-// finish writes the output folder, or drops the journal that is needed no more.
-func (c *comparison) finish(results *experiment.Results, tables []stats.Table, recordings []*report.Recording,
-	x *experiment.Experiment, journal *experiment.Journal, program string) error {
+// finish writes the output folder, or drops the journals that are needed no more.
+func (c *comparison) finish(pieces []piece, program string) error {
+	var recordings []*report.Recording
+	for i := range pieces {
+		p := &pieces[i]
+		settle := func() error { return p.journal.Settle(p.results) }
+		if c.out == "" {
+			settle = p.journal.Remove
+		}
+		if err := settle(); err != nil {
+			return err
+		}
+		if p.recordings == nil {
+			p.recordings = make([]*report.Recording, len(p.tables))
+		}
+		recordings = append(recordings, p.recordings...)
+	}
 	if c.out == "" {
-		return journal.Remove()
+		return nil
 	}
-	if err := journal.Settle(results); err != nil {
-		return err
-	}
-	manifest := c.manifest(results, tables, x, program)
+	tables, manifest := allTables(pieces), c.manifest(pieces, program)
 	files := []struct {
 		name  string
 		write func(io.Writer) error
@@ -231,7 +263,11 @@ func (c *comparison) finish(results *experiment.Results, tables []stats.Table, r
 			return err
 		}
 	}
-	return writePage(c.out, report.Page(filepath.Base(x.Name()), tables, recordings))
+	title := c.title
+	if title == "" {
+		title = filepath.Base(pieces[0].experiment.Name())
+	}
+	return writePage(c.out, report.Page(title, tables, recordings))
 }
 
 func writeFile(path string, write func(io.Writer) error) error {
@@ -242,18 +278,24 @@ func writeFile(path string, write func(io.Writer) error) error {
 	return errors.Join(write(file), file.Close())
 }
 
-func (c *comparison) manifest(results *experiment.Results, tables []stats.Table, x *experiment.Experiment, program string) *report.Manifest {
-	m := &report.Manifest{Program: program, Version: version(), Command: c.command(), Seed: results.Plan.Seed, Notes: []string{}}
-	for _, f := range x.Inputs() {
-		m.Inputs = append(m.Inputs, report.ManifestInput(f))
-	}
-	for i := range results.Plan.Cells {
-		cell := &results.Plan.Cells[i]
-		m.Cells = append(m.Cells, report.ManifestCell{Key: cell.Key, Seed: cell.Seed, Failed: results.Outcomes[i].Failed})
-	}
-	for i := range tables {
-		for _, n := range tables[i].Notes {
-			m.Notes = append(m.Notes, fmt.Sprintf("%s on %s [%s]: %s", tables[i].Benchmark, tables[i].Machine, tables[i].Environment, n))
+func (c *comparison) manifest(pieces []piece, program string) *report.Manifest {
+	m := &report.Manifest{Program: program, Version: version(), Command: c.command(), Seed: pieces[0].plan.Seed, Notes: []string{}}
+	for i := range pieces {
+		p := &pieces[i]
+		for _, f := range p.experiment.Inputs() {
+			if input := report.ManifestInput(f); !slices.Contains(m.Inputs, input) {
+				m.Inputs = append(m.Inputs, input)
+			}
+		}
+		for j := range p.plan.Cells {
+			cell := &p.plan.Cells[j]
+			m.Cells = append(m.Cells, report.ManifestCell{Key: cell.Key, Seed: cell.Seed, Failed: p.results.Outcomes[j].Failed})
+		}
+		for j := range p.tables {
+			t := &p.tables[j]
+			for _, n := range t.Notes {
+				m.Notes = append(m.Notes, fmt.Sprintf("%s on %s [%s]: %s", t.Benchmark, t.Machine, t.Environment, n))
+			}
 		}
 	}
 	return m
@@ -261,7 +303,7 @@ func (c *comparison) manifest(results *experiment.Results, tables []stats.Table,
 
 // command is the request without what cannot change a result.
 func (c *comparison) command() []string {
-	command := []string{"schedlab", c.request, c.file}
+	command := append([]string{"schedlab", c.request}, c.subject...)
 	if c.quick {
 		command = append(command, "--quick")
 	}
@@ -277,13 +319,18 @@ func (c *comparison) command() []string {
 	return command
 }
 
-func (c *comparison) judge(results *experiment.Results, tables []stats.Table) error {
-	if n := results.FailedCells(); n > 0 {
-		return fmt.Errorf("%d of %d %w", n, len(results.Outcomes), experiment.ErrFailedCells)
+func (c *comparison) judge(pieces []piece) error {
+	failed, cells := 0, 0
+	for i := range pieces {
+		failed, cells = failed+pieces[i].results.FailedCells(), cells+len(pieces[i].results.Outcomes)
+	}
+	if failed > 0 {
+		return fmt.Errorf("%d of %d %w", failed, cells, experiment.ErrFailedCells)
 	}
 	if !c.failOnRegression {
 		return nil
 	}
+	tables := allTables(pieces)
 	for i := range tables {
 		if tables[i].Regressed() {
 			return experiment.ErrRegression

@@ -142,5 +142,5 @@ func completeCompare(cmd *cobra.Command) {
 	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return []string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt
 	}
-	completeFlags(cmd, map[string]completion{"format": completeNames(fixed(formats...))})
+	completeFlags(cmd, map[string]completion{"format": completeNames(fixed(comparisonFormats...))})
 }

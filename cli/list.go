@@ -147,7 +147,7 @@ import" makes one).`,
 func newListCommand(cmd *cobra.Command, list func(args []string) (*listing, error)) *cobra.Command {
 	format := addFormatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := checkFormat(*format); err != nil {
+		if err := checkFormat(*format, formats); err != nil {
 			return err
 		}
 		l, err := list(args)

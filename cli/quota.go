@@ -117,7 +117,7 @@ func (r *quotaRequest) addFlags(cmd *cobra.Command) {
 }
 
 func (r *quotaRequest) run(ctx context.Context, file string, out, progress io.Writer) error {
-	if err := checkFormat(r.format); err != nil {
+	if err := checkFormat(r.format, formats); err != nil {
 		return err
 	}
 	if err := makeOut(r.out); err != nil {

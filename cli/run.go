@@ -93,7 +93,7 @@ func (r *runRequest) run(ctx context.Context, out io.Writer) error {
 	if err := r.parseStretch(); err != nil {
 		return err
 	}
-	if err := checkFormat(r.format); err != nil {
+	if err := checkFormat(r.format, formats); err != nil {
 		return err
 	}
 	if err := r.stats.check(); err != nil {

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -95,11 +96,9 @@ func addFormatFlag(cmd *cobra.Command) *string {
 	return format
 }
 
-func checkFormat(format string) error {
-	for _, f := range formats {
-		if f == format {
-			return nil
-		}
+func checkFormat(format string, known []string) error {
+	if slices.Contains(known, format) {
+		return nil
 	}
-	return fmt.Errorf("--format is %q; choose %s", format, strings.Join(formats, ", "))
+	return fmt.Errorf("--format is %q; choose %s", format, strings.Join(known, ", "))
 }

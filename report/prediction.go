@@ -31,7 +31,7 @@ func Prediction(w io.Writer, tables []stats.Table) error {
 		return out.w.Flush()
 	}
 	out.baselineFits(stats.BaselineFits(tables))
-	out.scores(stats.ScorePredictions(cells))
+	out.scores(cells)
 	out.misses(cells)
 	return out.w.Flush()
 }
@@ -39,39 +39,45 @@ func Prediction(w io.Writer, tables []stats.Table) error {
 func (t *textWriter) baselineFits(fits []stats.BaselineFit) {
 	t.line("")
 	t.line(fmt.Sprintf("%-36s %18s %14s", "baseline, simulated : published", "rows within 25 %", "worst factor"))
+	line := func(name string, f stats.BaselineFit) {
+		t.line(fmt.Sprintf("%-36s %18s %14.2f", name, fmt.Sprintf("%d of %d", f.Close, f.Rows), f.Worst))
+	}
 	for _, f := range fits {
-		t.line(fmt.Sprintf("%-36s %18s %14.2f", place(f.Benchmark, f.Environment), fmt.Sprintf("%d of %d", f.Close, f.Rows), f.Worst))
+		line(place(f.Benchmark, f.Environment), f)
+	}
+	if len(fits) > 1 {
+		line("all", stats.TotalFit(fits))
 	}
 }
 
 func place(benchmark, environment string) string { return benchmark + " [" + environment + "]" }
 
-func (t *textWriter) scores(scores []stats.PredictionScore) {
+// scoreLegend explains the columns of a score.
+const scoreLegend = "Right sign: starred cells of the document (without stars: above 3 %) whose simulated change is on the same side of zero. One sign: " +
+	"how many a predictor gets right that knows one sign per line of this table, which it took from the document. " +
+	"Rank: Spearman's correlation over the rows; at the end, how many reach 0.5. Ratio: simulated by published " +
+	"change, the median of the starred cells."
+
+func (t *textWriter) scores(cells []stats.PredictedCell) {
 	const layout = "%-36s %-10s %13s %13s %9s %13s"
 	t.line("")
 	t.line(fmt.Sprintf(layout, "change, simulated : published", "", "right sign", "one sign", "rank", "median"))
 	t.line(fmt.Sprintf(layout, "", "variant", "of starred", "for all", "corr.", "ratio"))
-	var all stats.PredictionScore
-	ranked, half := 0, 0
-	for _, s := range scores {
-		rank := "-"
-		if s.Ranked {
-			rank = fmt.Sprintf("%+.2f", s.Rank)
-			ranked++
-			if s.Rank >= 0.5 {
-				half++
-			}
-		}
+	for _, s := range stats.ScorePredictions(cells) {
 		t.line(fmt.Sprintf(layout, place(s.Benchmark, s.Environment), s.Variant,
-			share(s.RightSign, s.Starred), share(s.Trivial, s.Starred), rank, ratio(s.MedianRatio)))
-		all.Starred, all.RightSign, all.Trivial = all.Starred+s.Starred, all.RightSign+s.RightSign, all.Trivial+s.Trivial
+			share(s.RightSign, s.Starred), share(s.Trivial, s.Starred), rank(&s), ratio(s.MedianRatio)))
 	}
+	all := stats.TotalPrediction(cells)
 	t.line(fmt.Sprintf(layout, "all", "", share(all.RightSign, all.Starred), share(all.Trivial, all.Starred),
-		fmt.Sprintf("%d of %d", half, ranked), ""))
-	t.wrapped("Right sign: starred cells of the document (without stars: above 3 %) whose simulated change is on the same side of zero. One sign: "+
-		"how many a predictor gets right that knows one sign per line of this table, which it took from the document. "+
-		"Rank: Spearman's correlation over the rows; at the end, how many reach 0.5. Ratio: simulated by published "+
-		"change, the median of the starred cells.", "  ")
+		fmt.Sprintf("%d of %d", all.WellRanked, all.Ranked), ratio(all.MedianRatio)))
+	t.wrapped(scoreLegend, "  ")
+}
+
+func rank(s *stats.PredictionScore) string {
+	if !s.Ranked {
+		return "-"
+	}
+	return fmt.Sprintf("%+.2f", s.Rank)
 }
 
 func share(part, whole int) string {
@@ -88,13 +94,17 @@ func ratio(r float64) string {
 	return fmt.Sprintf("%+.2f", r)
 }
 
-func (t *textWriter) misses(cells []stats.PredictedCell) {
+// missed are the cells that miss by most, the worst first.
+func missed(cells []stats.PredictedCell) []stats.PredictedCell {
 	sorted := append([]stats.PredictedCell(nil), cells...)
 	sort.SliceStable(sorted, func(i, j int) bool { return sorted[i].Miss() > sorted[j].Miss() })
+	return sorted[:min(largestMisses, len(sorted))]
+}
+
+func (t *textWriter) misses(cells []stats.PredictedCell) {
 	t.line("")
 	t.line(fmt.Sprintf("%-36s %-6s %-10s %10s %10s", "the largest misses", "row", "variant", "published", "simulated"))
-	for i := range sorted[:min(largestMisses, len(sorted))] {
-		c := &sorted[i]
+	for _, c := range missed(cells) {
 		published := fmt.Sprintf("%+.2f %%", c.Published)
 		if c.Starred {
 			published = "*" + published

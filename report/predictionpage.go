@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"sort"
 
 	"github.com/schedlab/schedlab/chart"
 	"github.com/schedlab/schedlab/page"
@@ -12,27 +11,15 @@ import (
 // predictionSentence says how many of a document's significant changes are
 // simulated with the published sign; "" where nothing is published.
 func predictionSentence(tables []stats.Table) string {
-	right, trivial, starred := 0, 0, 0
-	for _, s := range stats.ScorePredictions(stats.PredictedCells(tables)) {
-		right, trivial, starred = right+s.RightSign, trivial+s.Trivial, starred+s.Starred
-	}
-	if starred > 0 {
+	if all := stats.TotalPrediction(stats.PredictedCells(tables)); all.Starred > 0 {
 		return fmt.Sprintf("Of the document's %d significant changes %d have the published sign here (%.0f %%); a predictor that knows one sign per column has %d.",
-			starred, right, 100*float64(right)/float64(starred), trivial)
+			all.Starred, all.RightSign, 100*float64(all.RightSign)/float64(all.Starred), all.Trivial)
 	}
-	within, steps := 0, 0
-	for _, row := range stats.UntestedSteps(tables) {
-		for _, s := range row.Steps {
-			steps++
-			if s.Ratio >= 0.5 && s.Ratio <= 2 {
-				within++
-			}
-		}
-	}
-	if steps == 0 {
+	all := stats.TotalSteps(stats.UntestedSteps(tables))
+	if all.Steps == 0 {
 		return ""
 	}
-	return fmt.Sprintf("Of the document's %d changes %d are within a factor of 2 here.", steps, within)
+	return fmt.Sprintf("Of the document's %d changes %d are within a factor of 2 here.", all.Steps, all.Within)
 }
 
 // predictionSection compares with what was published, nil where nothing was.
@@ -41,7 +28,7 @@ func predictionSection(tables []stats.Table) *page.Section {
 	s := &page.Section{Title: "How well is the published predicted?"}
 	switch {
 	case len(cells) > 0:
-		s.Parts = []page.Part{page.Figure{Picture: predictionChart(cells)}, scoreTable(stats.ScorePredictions(cells)),
+		s.Parts = []page.Part{page.Figure{Picture: predictionChart(cells)}, scoreTable(cells),
 			fitTable(stats.BaselineFits(tables)), missTable(cells)}
 	case len(steps) > 0:
 		var all []stats.PredictedCell
@@ -76,35 +63,37 @@ func predictionChart(cells []stats.PredictedCell) *chart.Picture {
 	return c.Picture()
 }
 
-func scoreTable(scores []stats.PredictionScore) *page.Table {
+func scoreTable(cells []stats.PredictedCell) *page.Table {
 	t := &page.Table{Caption: "Changes, simulated beside published", Columns: []page.Column{{}, {Name: "variant"}, {Name: "right sign", Detail: "of starred"},
 		{Name: "one sign", Detail: "for all"}, {Name: "rank corr."}, {Name: "median ratio"}}}
-	for _, s := range scores {
-		rank := "-"
-		if s.Ranked {
-			rank = fmt.Sprintf("%+.2f", s.Rank)
-		}
+	for _, s := range stats.ScorePredictions(cells) {
 		t.Rows = append(t.Rows, page.Row{Name: place(s.Benchmark, s.Environment), Cells: []page.Cell{{Value: s.Variant},
-			{Value: share(s.RightSign, s.Starred)}, {Value: share(s.Trivial, s.Starred)}, {Value: rank}, {Value: ratio(s.MedianRatio)}}})
+			{Value: share(s.RightSign, s.Starred)}, {Value: share(s.Trivial, s.Starred)}, {Value: rank(&s)}, {Value: ratio(s.MedianRatio)}}})
 	}
+	all := stats.TotalPrediction(cells)
+	t.Rows = append(t.Rows, page.Row{Name: "all", Cells: []page.Cell{{}, {Value: share(all.RightSign, all.Starred)},
+		{Value: share(all.Trivial, all.Starred)}, {Value: fmt.Sprintf("%d of %d", all.WellRanked, all.Ranked), Detail: "at least 0.5"}, {Value: ratio(all.MedianRatio)}}})
 	return t
 }
 
 func fitTable(fits []stats.BaselineFit) *page.Table {
 	t := &page.Table{Caption: "Baseline, simulated beside published", Columns: []page.Column{{}, {Name: "rows within 25 %"}, {Name: "worst factor"}}}
-	for _, f := range fits {
-		t.Rows = append(t.Rows, page.Row{Name: place(f.Benchmark, f.Environment),
+	add := func(name string, f stats.BaselineFit) {
+		t.Rows = append(t.Rows, page.Row{Name: name,
 			Cells: []page.Cell{{Value: fmt.Sprintf("%d of %d", f.Close, f.Rows)}, {Value: fmt.Sprintf("%.2f", f.Worst)}}})
+	}
+	for _, f := range fits {
+		add(place(f.Benchmark, f.Environment), f)
+	}
+	if len(fits) > 1 {
+		add("all", stats.TotalFit(fits))
 	}
 	return t
 }
 
 func missTable(cells []stats.PredictedCell) *page.Table {
-	sorted := append([]stats.PredictedCell(nil), cells...)
-	sort.SliceStable(sorted, func(i, j int) bool { return sorted[i].Miss() > sorted[j].Miss() })
 	t := &page.Table{Caption: "The largest misses", Columns: []page.Column{{}, {Name: "row"}, {Name: "variant"}, {Name: "published"}, {Name: "simulated"}}}
-	for i := range sorted[:min(largestMisses, len(sorted))] {
-		c := &sorted[i]
+	for _, c := range missed(cells) {
 		published := chart.Percent(c.Published)
 		if c.Starred {
 			published = "*" + published

@@ -54,12 +54,14 @@ var layers = map[string]layer{
 	"report":    {own: []string{"chart", "machine", "occupancy", "page", "sched", "stats"}, foreign: []string{"github.com/parquet-go/parquet-go"}},
 
 	"reference": {own: []string{"export", "machine", "report", "sched", "sim", "trace", "workload"}},
+	"internal/reproduction":          {own: []string{"experiment", "experiments", "internal/suggest", "report", "stats"}},
+	"internal/reproduction/generate": {own: []string{"internal/reproduction"}},
 
 	"capture": {own: []string{"bundle"}},
 	"bundle":  {own: []string{"machine", "report", "sched", "sim", "trace"}},
 	"serve":   {own: []string{"explain", "trace"}},
 	"cli": {
-		own:     []string{"bundle", "calibrate", "capture", "experiment", "experiments", "explain", "export", "internal/suggest", "machine", "occupancy", "page", "quota", "reference", "report", "sched", "serve", "sim", "stats", "trace", "workload"},
+		own:     []string{"bundle", "calibrate", "capture", "experiment", "experiments", "explain", "export", "internal/reproduction", "internal/suggest", "machine", "occupancy", "page", "quota", "reference", "report", "sched", "serve", "sim", "stats", "trace", "workload"},
 		foreign: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},
 	},
 	"cmd/schedlab": {own: []string{"cli"}},
