@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/schedlab/schedlab/page"
@@ -42,7 +43,7 @@ func (m *markdownWriter) list(items []string) {
 func (m *markdownWriter) table(t *stats.Table) {
 	bases := publishedBases(t)
 	heading := "**" + escaped(title(t)) + "**"
-	if len(bases) > 0 {
+	if slices.Contains(bases, 0) {
 		heading += ", simulated / published"
 	}
 	m.paragraph(heading)
@@ -286,16 +287,29 @@ func provenances(t *stats.Table) []string {
 		for j := range row.Beside {
 			b := &row.Beside[j]
 			text := fmt.Sprintf("published as %q", strings.Join(nonEmpty(b.Benchmark, b.Environment), " "))
+			renamed := renames(t, b)
+			text += renamed
 			if b.Note != "" {
-				text += ": " + b.Note
+				text += "; " + b.Note
 			}
-			if (b.Benchmark != t.Benchmark || b.Note != "") && !seen[text] {
+			if (b.Benchmark != t.Benchmark || renamed != "" || b.Note != "") && !seen[text] {
 				seen[text] = true
 				texts = append(texts, text)
 			}
 		}
 	}
 	return texts
+}
+
+// renames say which of the document's variants have other names here.
+func renames(t *stats.Table, b *stats.Beside) string {
+	text := ""
+	for i := range b.Figures {
+		if f := &b.Figures[i]; f.Variant != t.Columns[f.Column].Variant {
+			text += fmt.Sprintf(", its %s is %s here", f.Variant, t.Columns[f.Column].Variant)
+		}
+	}
+	return text
 }
 
 // fromPage is a table of a report's page in the pipe form.

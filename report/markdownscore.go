@@ -11,6 +11,16 @@ import (
 
 // MarkdownPrediction writes what [Prediction] says in the form of [Markdown].
 func MarkdownPrediction(w io.Writer, tables []stats.Table) error {
+	if err := MarkdownScore(w, tables); err != nil || len(stats.PredictedCells(tables)) == 0 {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "%s\n\n", scoreLegend)
+	return err
+}
+
+// MarkdownScore is [MarkdownPrediction] without the meaning of its columns, which
+// [MarkdownOverview] explains.
+func MarkdownScore(w io.Writer, tables []stats.Table) error {
 	cells, steps := stats.PredictedCells(tables), stats.UntestedSteps(tables)
 	out := &markdownWriter{bufio.NewWriter(w)}
 	switch {
@@ -19,7 +29,6 @@ func MarkdownPrediction(w io.Writer, tables []stats.Table) error {
 			out.paragraph(text)
 		}
 		out.fromPage(scoreTable(cells))
-		out.paragraph(scoreLegend)
 		out.fromPage(fitTable(stats.BaselineFits(tables)))
 		out.fromPage(missTable(cells))
 	case len(steps) > 0:
@@ -41,28 +50,29 @@ func stepTable(rows []stats.StepRow) *page.Table {
 	return t
 }
 
-// DocumentScore is a document's name and its tables.
+// DocumentScore is a document's name, how much of it was run, and its tables.
 type DocumentScore struct {
 	Name   string
+	Run    string // such as "1 of 2 parts"
 	Tables []stats.Table
 }
 
 // MarkdownOverview writes one line for each document: how well it is predicted.
 func MarkdownOverview(w io.Writer, documents []DocumentScore) error {
-	lines := [][]string{{"", "right sign", "one sign for all", "rank correlation >= 0.5", "median ratio", "baseline within 25 %", "worst factor"}}
+	lines := [][]string{{"", "run", "right sign", "one sign for all", "rank correlation >= 0.5", "median ratio", "baseline within 25 %", "worst factor"}}
 	var untested []string
 	for i := range documents {
 		d := &documents[i]
 		cells, steps := stats.PredictedCells(d.Tables), stats.UntestedSteps(d.Tables)
 		if len(cells) == 0 && len(steps) > 0 {
-			untested = append(untested, d.Name+": "+stepSentence(steps))
+			untested = append(untested, fmt.Sprintf("%s, %s: %s", d.Name, d.Run, stepSentence(steps)))
 			continue
 		}
 		all, fit := stats.TotalPrediction(cells), stats.TotalFit(stats.BaselineFits(d.Tables))
-		line := []string{d.Name, share(all.RightSign, all.Starred), share(all.Trivial, all.Starred), fmt.Sprintf("%d of %d columns", all.WellRanked, all.Ranked),
+		line := []string{d.Name, d.Run, share(all.RightSign, all.Starred), share(all.Trivial, all.Starred), fmt.Sprintf("%d of %d columns", all.WellRanked, all.Ranked),
 			ratio(all.MedianRatio), fmt.Sprintf("%d of %d rows", fit.Close, fit.Rows), fmt.Sprintf("%.2f", fit.Worst)}
 		if len(cells) == 0 {
-			line = []string{d.Name, "not run", "", "", "", "", ""}
+			line = []string{d.Name, d.Run, "", "", "", "", "", ""}
 		}
 		lines = append(lines, line)
 	}

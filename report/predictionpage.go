@@ -12,7 +12,7 @@ import (
 // simulated with the published sign; "" where nothing is published.
 func predictionSentence(tables []stats.Table) string {
 	if all := stats.TotalPrediction(stats.PredictedCells(tables)); all.Starred > 0 {
-		return fmt.Sprintf("Of the document's %d significant changes %d have the published sign here (%.0f %%); a predictor that knows one sign per column has %d.",
+		return fmt.Sprintf("Of the document's %d significant changes (above 3 %% where it marks none) %d have the published sign here (%.0f %%); a predictor that knows one sign per column has %d.",
 			all.Starred, all.RightSign, 100*float64(all.RightSign)/float64(all.Starred), all.Trivial)
 	}
 	all := stats.TotalSteps(stats.UntestedSteps(tables))
@@ -72,7 +72,7 @@ func scoreTable(cells []stats.PredictedCell) *page.Table {
 	}
 	all := stats.TotalPrediction(cells)
 	t.Rows = append(t.Rows, page.Row{Name: "all", Cells: []page.Cell{{}, {Value: share(all.RightSign, all.Starred)},
-		{Value: share(all.Trivial, all.Starred)}, {Value: fmt.Sprintf("%d of %d", all.WellRanked, all.Ranked), Detail: "at least 0.5"}, {Value: ratio(all.MedianRatio)}}})
+		{Value: share(all.Trivial, all.Starred)}, {Value: fmt.Sprintf("%d of %d", all.WellRanked, all.Ranked)}, {Value: ratio(all.MedianRatio)}}})
 	return t
 }
 

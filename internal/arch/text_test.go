@@ -11,7 +11,7 @@ import (
 )
 
 // printing lists the packages that may write to the standard streams.
-var printing = []string{"cli", "cmd/schedlab", "examples/custom-placement"}
+var printing = []string{"cli", "cmd/schedlab", "examples/custom-placement", "internal/reproduction/generate"}
 
 func TestOnlyTheCommandPrints(t *testing.T) {
 	fset := token.NewFileSet()

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/schedlab/schedlab/experiments"
@@ -96,10 +97,27 @@ to columns without the patches alone; no published figure of a patched kernel is
 `)
 	var rows []report.DocumentScore
 	for i := range documents {
-		rows = append(rows, report.DocumentScore{Name: documents[i].Name, Tables: documents[i].results.Tables})
+		rows = append(rows, report.DocumentScore{Name: documents[i].Name, Run: documents[i].extent(), Tables: documents[i].results.Tables})
 	}
 	p.part(func(w io.Writer) error { return report.MarkdownOverview(w, rows) })
-	p.print("\n")
+}
+
+// extent says how many parts were run, and whether all of their rows were.
+func (d *document) extent() string {
+	whole := len(d.Parts)
+	for i := range d.results.NotRun {
+		if d.results.NotRun[i].Whole {
+			whole--
+		}
+	}
+	text := fmt.Sprintf("%d of %d parts", whole, len(d.Parts))
+	if len(d.Parts) == 1 {
+		text = map[int]string{0: "not run", 1: "whole"}[whole]
+	}
+	if slices.ContainsFunc(d.runs, func(r Run) bool { return r.Rows() == "quick" }) {
+		text += ", quick"
+	}
+	return text
 }
 
 func (p *page) document(d *document) {
@@ -122,7 +140,7 @@ func (p *page) document(d *document) {
 		p.print("\n")
 	}
 	tables := publishedOnly(d.results.Tables)
-	p.part(func(w io.Writer) error { return report.MarkdownPrediction(w, tables) })
+	p.part(func(w io.Writer) error { return report.MarkdownScore(w, tables) })
 	p.print("### Why: %s\n\n%s\n\n", d.Name, d.causes)
 	if len(tables) > 0 {
 		p.print("### Tables: %s\n\n", d.Name)
