@@ -224,7 +224,7 @@ func (c *comparison) publish(tables []stats.Table) error {
 	case "csv":
 		return report.CSV(c.stdout, tables)
 	case "markdown":
-		return report.Markdown(c.stdout, tables)
+		return report.Markdown(c.stdout, tables, report.MarkdownOptions{})
 	}
 	return report.Text(c.stdout, tables, report.TextOptions{Color: wantsColor(c.stdout), Width: columnsOf(c.stdout)})
 }

@@ -16,16 +16,24 @@ import (
 // behind a slash, the published one. Significant changes are bold. Published
 // changes against another variant than the table's baseline have a table of their
 // own.
-func Markdown(w io.Writer, tables []stats.Table) error {
-	out := &markdownWriter{bufio.NewWriter(w)}
+func Markdown(w io.Writer, tables []stats.Table, o MarkdownOptions) error {
+	out := &markdownWriter{w: bufio.NewWriter(w), options: o}
 	for i := range tables {
 		out.table(&tables[i])
 	}
 	return out.w.Flush()
 }
 
+// MarkdownOptions steer the Markdown form.
+type MarkdownOptions struct {
+	NoVerdicts bool // leave out the sentence below a table about each variant
+}
+
 // markdownWriter leaves write errors to bufio, which keeps the first.
-type markdownWriter struct{ w *bufio.Writer }
+type markdownWriter struct {
+	w       *bufio.Writer
+	options MarkdownOptions
+}
 
 func (m *markdownWriter) line(s string) { _, _ = m.w.WriteString(s + "\n") }
 
@@ -55,8 +63,10 @@ func (m *markdownWriter) table(t *stats.Table) {
 		}
 	}
 	var remarks []string
-	for _, v := range t.Verdicts() {
-		remarks = append(remarks, v.String())
+	if !m.options.NoVerdicts {
+		for _, v := range t.Verdicts() {
+			remarks = append(remarks, v.String())
+		}
 	}
 	remarks = append(remarks, provenances(t)...)
 	for _, kind := range []struct {

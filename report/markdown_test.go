@@ -48,7 +48,7 @@ Published against WA_IDLE, simulated / published
 | Amean 4 | 0.8000 / 810.00 ms | 1.2000 / 777.60 ms | -50.00 / +4.00 |
 `
 	var out bytes.Buffer
-	if err := Markdown(&out, []stats.Table{markdownTable()}); err != nil {
+	if err := Markdown(&out, []stats.Table{markdownTable()}, MarkdownOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	tables, remarks, _ := bytes.Cut(out.Bytes(), []byte("\n* "))

@@ -22,7 +22,7 @@ func MarkdownPrediction(w io.Writer, tables []stats.Table) error {
 // [MarkdownOverview] explains.
 func MarkdownScore(w io.Writer, tables []stats.Table) error {
 	cells, steps := stats.PredictedCells(tables), stats.UntestedSteps(tables)
-	out := &markdownWriter{bufio.NewWriter(w)}
+	out := &markdownWriter{w: bufio.NewWriter(w)}
 	switch {
 	case len(cells) > 0:
 		if text := predictionSentence(tables); text != "" {
@@ -76,7 +76,7 @@ func MarkdownOverview(w io.Writer, documents []DocumentScore) error {
 		}
 		lines = append(lines, line)
 	}
-	out := &markdownWriter{bufio.NewWriter(w)}
+	out := &markdownWriter{w: bufio.NewWriter(w)}
 	out.pipes(lines)
 	out.paragraph(scoreLegend)
 	for _, text := range untested {

@@ -144,7 +144,7 @@ func (p *page) document(d *document) {
 	p.print("### Why: %s\n\n%s\n\n", d.Name, d.causes)
 	if len(tables) > 0 {
 		p.print("### Tables: %s\n\n", d.Name)
-		p.part(func(w io.Writer) error { return report.Markdown(w, tables) })
+		p.part(func(w io.Writer) error { return report.Markdown(w, tables, report.MarkdownOptions{NoVerdicts: true}) })
 		p.beyond(d.results.Tables)
 	}
 }
