@@ -53,7 +53,7 @@ var layers = map[string]layer{
 	"calibrate": {own: []string{"experiment", "published", "sim", "stats", "workload"}},
 	"report":    {own: []string{"chart", "machine", "occupancy", "page", "sched", "stats"}, foreign: []string{"github.com/parquet-go/parquet-go"}},
 
-	"reference": {own: []string{"export", "machine", "report", "sched", "sim", "trace", "workload"}},
+	"reference":                      {own: []string{"export", "machine", "report", "sched", "sim", "trace", "workload"}},
 	"internal/reproduction":          {own: []string{"experiment", "experiments", "internal/suggest", "report", "stats"}},
 	"internal/reproduction/generate": {own: []string{"internal/reproduction"}},
 
