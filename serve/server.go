@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/schedlab/schedlab/explain"
-	"github.com/schedlab/schedlab/trace"
+	"github.com/schedlab/schedlab/export"
 )
 
 //go:generate go run -C ../tools ./webbundle ../serve/web/main.ts ../serve/web/app.js
@@ -279,7 +279,7 @@ func (s *Server) perfetto(w http.ResponseWriter, r *http.Request) {
 	}
 	defer func() { _ = reader.Close() }() // read only
 	w.Header().Set("Content-Type", "application/octet-stream")
-	if err := trace.Copy(w, reader, trace.OutputPerfetto); err != nil {
+	if err := export.Write(w, "", reader, export.Options{Format: export.Perfetto}); err != nil {
 		panic(http.ErrAbortHandler) // the beginning is sent: break off, so that nobody takes it for whole
 	}
 }

@@ -59,7 +59,7 @@ var layers = map[string]layer{
 
 	"capture": {own: []string{"bundle"}},
 	"bundle":  {own: []string{"machine", "report", "sched", "sim", "trace"}},
-	"serve":   {own: []string{"explain", "trace"}},
+	"serve":   {own: []string{"explain", "export", "trace"}},
 	"cli": {
 		own:     []string{"bundle", "calibrate", "capture", "experiment", "experiments", "explain", "export", "internal/reproduction", "internal/suggest", "machine", "occupancy", "page", "quota", "reference", "report", "sched", "serve", "sim", "stats", "trace", "workload"},
 		foreign: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},
