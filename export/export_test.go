@@ -3,6 +3,7 @@ package export
 import (
 	"bytes"
 	"encoding/csv"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -107,7 +108,7 @@ func parquetRecords(t *testing.T, content []byte) []map[string]string {
 			}
 			out = append(out, record)
 		}
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return out
 		}
 		if err != nil {

@@ -40,7 +40,7 @@ func newPage(title, introduction string) *page {
 }
 
 func (p *page) line(format string, args ...any) {
-	fmt.Fprintf(p, format, args...)
+	p.WriteString(fmt.Sprintf(format, args...))
 	p.WriteByte('\n')
 }
 

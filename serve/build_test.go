@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -148,7 +149,7 @@ func TestLargeRecordingIsShownInPart(t *testing.T) {
 func TestBuildEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Build(ctx, trace.NewTextReader(strings.NewReader(smallTrace)), DefaultLimits, nil); err != context.Canceled {
+	if _, err := Build(ctx, trace.NewTextReader(strings.NewReader(smallTrace)), DefaultLimits, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want context.Canceled", err)
 	}
 }

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync"
 	"testing"
@@ -79,7 +80,7 @@ func TestShelfEndsWithItsContext(t *testing.T) {
 	write(t, dir, "a/trace.txt", smallTrace)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, _, err := newShelf(ctx, library(t, dir), DefaultLimits).get("a", time.Minute); err != context.Canceled {
+	if _, _, err := newShelf(ctx, library(t, dir), DefaultLimits).get("a", time.Minute); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want context.Canceled", err)
 	}
 }

@@ -223,7 +223,7 @@ func TestEveryKindRoundTrips(t *testing.T) {
 	for _, format := range OutputFormats() {
 		t.Run(string(format), func(t *testing.T) {
 			var out bytes.Buffer
-			var w Writer = NewTextWriter(&out, names, TextOptions{})
+			w := NewTextWriter(&out, names, TextOptions{})
 			if format == OutputPerfetto {
 				w = NewPerfettoWriter(&out, names, PerfettoOptions{})
 			}
