@@ -40,7 +40,7 @@ func newPage(title, introduction string) *page {
 }
 
 func (p *page) line(format string, args ...any) {
-	p.WriteString(fmt.Sprintf(format, args...))
+	_, _ = fmt.Fprintf(p, format, args...) // to a buffer
 	p.WriteByte('\n')
 }
 
