@@ -60,6 +60,9 @@ type Library struct {
 // OpenLibrary opens a folder.
 func OpenLibrary(dir string) (*Library, error) {
 	info, err := os.Stat(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: there is no such folder; compare --out and run --trace make folders to serve", dir)
+	}
 	if err != nil {
 		return nil, err
 	}

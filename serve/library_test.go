@@ -254,7 +254,7 @@ func TestOpenLibraryWantsAFolder(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]string{file: "not a folder; name", file + "-not": "no such file"} {
+	for path, want := range map[string]string{file: "not a folder; name", file + "-not": "there is no such folder; compare --out"} {
 		if _, err := OpenLibrary(path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %q in it", path, err, want)
 		}

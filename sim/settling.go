@@ -34,10 +34,10 @@ func (g *settling) goesOn(m *Sim, window int64) bool {
 	g.window, g.seen = pace{now.messages - g.seen.messages, now.wakeups - g.seen.wakeups}, now
 	g.count++
 	switch {
-	case g.count <= 2: // the first has no beginning, the second nothing before it
-		return true
 	case m.now+window > g.until:
 		return false
+	case g.count <= 2: // the first has no beginning, the second nothing before it
+		return true
 	}
 	return !alike(g.window.messages, last.messages) || !alike(g.window.wakeups, last.wakeups)
 }

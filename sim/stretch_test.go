@@ -182,6 +182,12 @@ func TestWarmupGoesOnUntilSteady(t *testing.T) {
 		t.Errorf("measured %d ns after the warm-up, want 1 to 30 windows of 2 ms", hackbench.From-at.Stretch.From)
 	}
 
+	// A settle shorter than a window leaves the warm-up as it is.
+	_, short := stretched(t, "1n8c2t", workload.Stretch{Warmup: 2 * ms, Measure: 2 * ms, Settle: ms}, argv...)
+	if short.Stretch.From > at.Stretch.From+ms {
+		t.Errorf("measured %d ns after the warm-up, want 1 ms at most", short.Stretch.From-at.Stretch.From)
+	}
+
 	g, m := settling{until: 500}, &Sim{}
 	for i, c := range []struct {
 		now, messages, wakeups int64
