@@ -27,6 +27,7 @@ type match struct {
 	benchmark, environment, statistic, row text // of the document
 	beside, in, at, machine                text // of the experiment; machine: only there
 	variants                               []rename
+	unit                                   text // of the document's figures, where the table leaves it open
 	note                                   text
 }
 
@@ -51,11 +52,11 @@ func (d *decoder) published(f *fields, x *Experiment) *publishedSpec {
 }
 
 func (d *decoder) match(n ast.Node, x *Experiment) match {
-	f := d.fields(n, "a match", "benchmark", "environment", "statistic", "row", "beside", "in", "at", "machine", "variants", "note")
+	f := d.fields(n, "a match", "benchmark", "environment", "statistic", "row", "beside", "in", "at", "machine", "variants", "unit", "note")
 	m := match{benchmark: d.required(&f, "benchmark"), environment: d.optional(&f, "environment"),
 		statistic: d.optional(&f, "statistic"), row: d.optional(&f, "row"),
 		beside: d.required(&f, "beside"), in: d.optional(&f, "in"), at: d.optional(&f, "at"),
-		machine: d.optional(&f, "machine"), note: d.optional(&f, "note")}
+		machine: d.optional(&f, "machine"), unit: d.optional(&f, "unit"), note: d.optional(&f, "note")}
 	if n := f.get("variants"); n != nil {
 		for _, e := range d.mapping(n, "variants") {
 			m.variants = append(m.variants, rename{e.key, d.scalar(e.node, e.key.value)})
@@ -183,11 +184,11 @@ func (p *publishedSpec) attach(t *stats.Table) {
 		for i := range t.Rows {
 			row := &t.Rows[i]
 			if p.sameNames(line, t, row) {
-				attachLine(line, t, row, nil, "")
+				attachLine(line, t, row, &match{})
 			}
 			for j := range p.matches {
 				if m := &p.matches[j]; m.places(line, t, row) {
-					attachLine(line, t, row, m.variants, m.note.value)
+					attachLine(line, t, row, m)
 				}
 			}
 		}
@@ -248,12 +249,15 @@ func firstOf(t *stats.Table, label string, better stats.Direction) *stats.Row {
 	return nil
 }
 
-func attachLine(l line, t *stats.Table, row *stats.Row, renames []rename, note string) {
+func attachLine(l line, t *stats.Table, row *stats.Row, m *match) {
 	r := l[0]
 	beside := stats.Beside{Source: r.Source, Benchmark: r.Benchmark, Environment: r.Environment, Statistic: r.Statistic,
-		Label: r.Row, Unit: r.Unit, Better: r.Better, Note: note}
+		Label: r.Row, Unit: r.Unit, Better: r.Better, Note: m.note.value}
+	if m.unit.given() {
+		beside.Unit = m.unit.value
+	}
 	for i, record := range l {
-		column := columnOf(t, record.Variant, renames)
+		column := columnOf(t, record.Variant, m.variants)
 		if column < 0 || record.Value == nil {
 			continue
 		}

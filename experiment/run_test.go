@@ -361,6 +361,30 @@ repeats: 1
 	}
 }
 
+// netperf's own unit is what it prints for the test; the baseline can be
+// compared only in one unit.
+func TestPublishedUnitIsNamedWhereTheTableLeavesItOpen(t *testing.T) {
+	const file = `machine: ivb-ep
+kernel: v4.14
+variants: [{name: NO_WA_WEIGHT}, {name: WA_WEIGHT}]
+benchmarks: [{name: streams, run: netperf -t TCP_STREAM, rows: {--pairs: [20]}}]
+repeats: 1
+published:
+  file: wake-affine.csv
+  match: [{benchmark: netperf TCP_STREAM, beside: streams%s}]
+`
+	streams := &fakeRunner{run: func(context.Context, *Cell) (*Outcome, error) {
+		return &Outcome{Samples: []Sample{{Statistic: "Hmean", Unit: "Mbit/s", Better: "higher", Value: 15000}}}, nil
+	}}
+	for match, want := range map[string]string{"": "netperf unit", ", unit: Mbit/s": "Mbit/s"} {
+		tables := mustExecute(t, mustPlan(t, fmt.Sprintf(file, match), Options{}), streams, RunOptions{}).Tables()
+		beside := tables[0].Rows[0].Beside
+		if len(beside) != 1 || beside[0].Unit != want || beside[0].Figures[0].Value != 15834.5 {
+			t.Errorf("%q: beside %+v, want the unit %s", match, beside, want)
+		}
+	}
+}
+
 // Equal names need no mapping.
 func TestPublishedLinesOfEqualNames(t *testing.T) {
 	plan := mustPlan(t, `machine: xeon-8260

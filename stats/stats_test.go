@@ -129,7 +129,9 @@ func TestPercentagesOfPublishedTables(t *testing.T) {
 			checked++
 		}
 	}
-	if checked != 412 { // (360 Amean + 222 Hmean records) of three variants: two thirds are compared; 24 tps of two
+	// (360 Amean + 222 Hmean records) of three variants: two thirds are compared, 388; 24 tps and 18 transactions
+	// of two variants; 3 runs of LU and one time of hackbench.
+	if checked != 388+24+18+4 {
 		t.Errorf("checked %d percentages", checked)
 	}
 }

@@ -7,15 +7,23 @@ import "strings"
 const (
 	StatisticAmean = "Amean"
 	StatisticHmean = "Hmean"
-	// StatisticTPS is pgbench's: the arithmetic mean over its runs, as the
-	// document that reports it has it.
-	StatisticTPS = "tps"
+)
+
+// Arithmetic means over runs under the names of the documents that report them.
+const (
+	StatisticTPS          = "tps"          // of pgbench
+	StatisticTransactions = "transactions" // of sysbench
+	StatisticTime         = "time"         // of NAS LU
 )
 
 // IsMean says whether a statistic's rows carry a significance test: its name is
-// one character followed by "mean", or it is pgbench's.
+// one character followed by "mean", or a document's own for a mean.
 func IsMean(statistic string) bool {
-	return statistic == StatisticTPS || len(statistic) == len("Amean") && strings.HasSuffix(statistic, "mean")
+	switch statistic {
+	case StatisticTPS, StatisticTransactions, StatisticTime:
+		return true
+	}
+	return len(statistic) == len("Amean") && strings.HasSuffix(statistic, "mean")
 }
 
 // Summary is what the samples of one row and one variant come to.
