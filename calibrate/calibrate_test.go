@@ -107,7 +107,7 @@ func smallCalibration(t *testing.T, data []byte) (costFile, predictions string) 
 	if tried < 1 || tried > search.Evaluations {
 		t.Errorf("%d points tried, of %d", tried, search.Evaluations)
 	}
-	text, err := CostFile(costs, knobs, "test", "calibrated")
+	text, err := CostFile("", costs, knobs, "test", "calibrated")
 	check(t, err)
 	found, err := Predict(context.Background(), costs, []*Figure{&figures[0]}, 1)
 	check(t, err)

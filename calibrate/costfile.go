@@ -1,6 +1,7 @@
 package calibrate
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 
@@ -13,9 +14,9 @@ const baseCosts = "default"
 // BaseCosts are the costs that a search starts on top of.
 func BaseCosts() (*sim.Costs, error) { return sim.LoadCosts(baseCosts) }
 
-// CostFile writes the knobs' values as a cost file. The provenance says what
-// they were fitted to.
-func CostFile(costs *sim.Costs, knobs []Knob, description, provenance string) ([]byte, error) {
+// CostFile writes the knobs' values as a cost file on top of a built-in one,
+// "" for that of BaseCosts. The provenance says what they were fitted to.
+func CostFile(base string, costs *sim.Costs, knobs []Knob, description, provenance string) ([]byte, error) {
 	units := map[string]string{}
 	for _, p := range sim.CostParameters() {
 		units[p.Name] = p.Unit
@@ -43,6 +44,6 @@ func CostFile(costs *sim.Costs, knobs []Knob, description, provenance string) ([
 		Base        string               `json:"base"`
 		Description string               `json:"description"`
 		Parameters  map[string]parameter `json:"parameters"`
-	}{baseCosts, description, parameters}, "", "  ")
+	}{cmp.Or(base, baseCosts), description, parameters}, "", "  ")
 	return append(text, '\n'), err
 }

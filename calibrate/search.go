@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 
@@ -49,6 +50,41 @@ func (k *Knob) moves(f *Figure) bool {
 		}
 	}
 	return len(k.Moves) == 0
+}
+
+// Apart are the knobs that move some of the chosen figures and none of the
+// others, so that fitting them leaves the others as they are.
+func Apart(knobs []Knob, chosen, known []Figure) []Knob {
+	var apart []Knob
+	for i := range knobs {
+		k := &knobs[i]
+		moved := func(figures []Figure) (n int) {
+			for f := range figures {
+				if k.moves(&figures[f]) {
+					n++
+				}
+			}
+			return n
+		}
+		if n := moved(chosen); n > 0 && n == moved(known) {
+			apart = append(apart, *k)
+		}
+	}
+	return apart
+}
+
+// StartAt moves the knobs to the values that costs have, each within its range.
+func StartAt(costs *sim.Costs, knobs []Knob) ([]Knob, error) {
+	moved := slices.Clone(knobs)
+	for i := range moved {
+		k := &moved[i]
+		value, err := costs.Parameter(k.Parameter)
+		if err != nil {
+			return nil, err
+		}
+		k.Start = min(max(value, k.Low), k.High)
+	}
+	return moved, nil
 }
 
 // Search is a bounded coordinate search: it takes one knob after the other,

@@ -53,7 +53,7 @@ func smallMapCalibration(t *testing.T, data []byte) (costFile, predictions strin
 	search := Search{Knobs: knobs, Figures: figures, Evaluations: 8, Workers: 1, Log: t.Logf}
 	costs, err := search.Fit(context.Background(), base)
 	check(t, err)
-	text, err := CostFile(costs, knobs, "test", "calibrated")
+	text, err := CostFile("", costs, knobs, "test", "calibrated")
 	check(t, err)
 	found, err := Predict(context.Background(), costs, []*Figure{&figures[0], &figures[3]}, 1)
 	check(t, err)

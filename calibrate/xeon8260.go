@@ -26,10 +26,10 @@ var xeonKnobs = []Knob{
 	{Parameter: "wake_lines", Start: 2, Low: 2, High: 8, Moves: []string{"pipes", "schbench"}},
 	{Parameter: "wakeup", Start: 450, Low: 400, High: 1000, Moves: []string{"pipes", "schbench"}},
 	{Parameter: "refill_core", Start: 15, Low: 15, High: 500, Moves: []string{"pipes"}},
-	{Parameter: "unix_send", Start: 2100, Low: 500, High: 2500, Moves: []string{"sockets"}},
-	{Parameter: "unix_recv", Start: 900, Low: 400, High: 1500, Moves: []string{"sockets"}},
+	{Parameter: "unix_send", With: []string{"unix_recv"}, Start: 1500, Low: 500, High: 2500, Moves: []string{"sockets"}},
+	{Parameter: "unix_lines", Start: 2, Low: 2, High: 3, Moves: []string{"sockets"}},
 	{Parameter: "unix_hold", Start: 300, Low: 300, High: 300, Moves: []string{"sockets"}}, // not searched
-	{Parameter: "line_memory", Start: 60, Low: 40, High: 120, Moves: []string{"sockets"}},
+	{Parameter: "line_memory", Start: 60, Low: 40, High: 120, Moves: []string{"sockets", "pipes"}},
 	{Parameter: "idle_states", Start: 2, Low: 2, High: 2, Moves: []string{"schbench"}}, // not searched: no sleep of schbench is deep
 	{Parameter: "futex_lines", Start: 4, Low: 3, High: 6, Moves: []string{"schbench"}},
 	{Parameter: "idle_shallow", Start: 1000, Low: 500, High: 2000, Moves: []string{"pipes", "schbench"}},

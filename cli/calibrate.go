@@ -17,7 +17,7 @@ import (
 // calibration is one `schedlab calibrate` command line.
 type calibration struct {
 	machine, timings string
-	costs, out       string
+	costs, out, from string
 	stretch          string
 	rows             []string
 	benchmarks       []string
@@ -44,9 +44,12 @@ and writes a cost file.
   native      a file of timings (--timings) of a machine with two CPUs
 
 It reads baseline figures only, and refuses parameters that only patched kernels
-pay. --check fits nothing: it prints how good a cost file is.`,
+pay. --check fits nothing: it prints how good a cost file is. --from begins at a
+cost file and, with --benchmark, fits only what moves no other benchmark: a part
+anew, the rest as it is.`,
 		Example: `  schedlab calibrate xeon-8260 --out xeon-8260.json
   schedlab calibrate xeon-8260 --check --benchmark hackbench-thread-pipes --rows 12,48
+  schedlab calibrate xeon-8260 --from xeon-8260 --benchmark hackbench-process-sockets --stretch 600ms,150ms,2s
   schedlab calibrate x86-12 --check --stretch 100ms,100ms
   schedlab calibrate native --timings timings.csv --out native.json`,
 		Args: exactlyOne("xeon-8260, x86-12 or native"),
@@ -58,6 +61,7 @@ pay. --check fits nothing: it prints how good a cost file is.`,
 	f := cmd.Flags()
 	f.StringVar(&c.timings, "timings", "", "CSV `FILE` of a machine's timings, for native")
 	f.StringVar(&c.costs, "costs", "", "with --check: cost `FILE` or built-in name (default: the machine's own)")
+	f.StringVar(&c.from, "from", "", "built-in cost file `NAME` where the search begins (default: the first value of each parameter)")
 	f.StringVar(&c.out, "out", "", "cost `FILE` to write (default: none)")
 	f.StringVar(&c.stretch, "stretch", "", "`WARMUP,MEASURE[,SETTLE]` of the long benchmarks (default: as the document is reproduced)")
 	f.StringSliceVar(&c.rows, "rows", nil, "only these rows (default: all)")
@@ -70,12 +74,16 @@ pay. --check fits nothing: it prints how good a cost file is.`,
 }
 
 func (c *calibration) run(ctx context.Context) error {
-	figures, knobs, err := c.subject()
+	known, knobs, err := c.subject()
 	if err != nil {
 		return err
 	}
-	if figures, err = c.chosen(figures); err != nil {
+	figures, err := c.chosen(known)
+	if err != nil {
 		return err
+	}
+	if c.from != "" {
+		knobs = calibrate.Apart(knobs, figures, known)
 	}
 	costs, err := c.costsOf(ctx, figures, knobs)
 	if err != nil {
@@ -160,16 +168,13 @@ func listed(names []string, name string) bool {
 
 // costsOf fits costs, or with --check takes those that are there.
 func (c *calibration) costsOf(ctx context.Context, figures []calibrate.Figure, knobs []calibrate.Knob) (*sim.Costs, error) {
-	if c.check {
-		switch {
-		case strings.HasSuffix(c.costs, ".json"):
-			return sim.LoadCostFile(c.costs)
-		case c.costs != "":
-			return sim.LoadCosts(c.costs)
-		}
+	switch {
+	case c.check && c.costs == "":
 		return sim.CostsFor(c.machine)
+	case c.check:
+		return namedCosts(c.costs)
 	}
-	base, err := calibrate.BaseCosts()
+	base, knobs, err := c.beginning(knobs)
 	if err != nil {
 		return nil, err
 	}
@@ -187,6 +192,28 @@ func (c *calibration) costsOf(ctx context.Context, figures []calibrate.Figure, k
 	return fitted, nil
 }
 
+func namedCosts(name string) (*sim.Costs, error) {
+	if strings.HasSuffix(name, ".json") {
+		return sim.LoadCostFile(name)
+	}
+	return sim.LoadCosts(name)
+}
+
+// beginning is where the search begins: the costs below the knobs, and the
+// knobs with their first values.
+func (c *calibration) beginning(knobs []calibrate.Knob) (*sim.Costs, []calibrate.Knob, error) {
+	if c.from == "" {
+		base, err := calibrate.BaseCosts()
+		return base, knobs, err
+	}
+	base, err := sim.LoadCosts(c.from)
+	if err != nil {
+		return nil, nil, fmt.Errorf("--from: %w", err)
+	}
+	knobs, err = calibrate.StartAt(base, knobs)
+	return base, knobs, err
+}
+
 func (c *calibration) write(costs *sim.Costs, knobs []calibrate.Knob) error {
 	if c.out == "" {
 		return nil
@@ -198,7 +225,7 @@ func (c *calibration) write(costs *sim.Costs, knobs []calibrate.Knob) error {
 	case calibrate.Native:
 		provenance = "calibrated on the pinned and one-group rows of its timings"
 	}
-	text, err := calibrate.CostFile(costs, knobs, "Calibrated by schedlab calibrate "+c.machine+".", provenance)
+	text, err := calibrate.CostFile(c.from, costs, knobs, "Calibrated by schedlab calibrate "+c.machine+".", provenance)
 	if err == nil {
 		err = os.WriteFile(c.out, text, 0o644)
 	}
