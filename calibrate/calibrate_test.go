@@ -186,6 +186,52 @@ func TestCalibratedFilesKeepFrozenPrices(t *testing.T) {
 	}
 }
 
+// A part can be fitted anew when its parameters matter to nothing else that is
+// fitted to: those of sockets do, those of pipes are schbench's too.
+func TestApart(t *testing.T) {
+	known, err := XeonFigures(workload.Stretch{Warmup: 1e6, Measure: 1e6})
+	check(t, err)
+	of := func(benchmark string) (figures []Figure) {
+		for _, f := range known {
+			if f.Benchmark == benchmark {
+				figures = append(figures, f)
+			}
+		}
+		return figures
+	}
+	for benchmark, want := range map[string][]string{
+		"hackbench-process-sockets": {"unix_send", "unix_lines"},
+		"hackbench-process-pipes":   {"switch_process", "pipe_write", "refill_core"},
+		"schbench":                  {"futex_lines"},
+	} {
+		var names []string
+		knobs, err := Apart(XeonKnobs(), of(benchmark), known)
+		check(t, err)
+		for _, k := range knobs {
+			names = append(names, k.Parameter)
+		}
+		if diff := cmp.Diff(want, names); diff != "" {
+			t.Errorf("%s: %s", benchmark, diff)
+		}
+	}
+	if knobs, err := Apart(XeonKnobs(), of("hackbench-thread-pipes"), known); err == nil {
+		t.Errorf("nothing is fitted to threads, yet %v is to be", knobs)
+	}
+}
+
+// A search may begin where another one ended, within the ranges.
+func TestStartAt(t *testing.T) {
+	base, err := BaseCosts()
+	check(t, err)
+	costs, err := base.With("unix_send", 1800)
+	check(t, err)
+	knobs, err := StartAt(costs, []Knob{{Parameter: "unix_send", Start: 700, Low: 500, High: 2500}, {Parameter: "unix_recv", Start: 1, Low: 800, High: 900}})
+	check(t, err)
+	if knobs[0].Start != 1800 || knobs[1].Start != 800 { // the default's 600 is below its range
+		t.Errorf("starts at %d and %d, want 1800 and 800", knobs[0].Start, knobs[1].Start)
+	}
+}
+
 const timings = `benchmark,parameters,command,runs,median_s
 hackbench-process-pipes,-g 1 -l 400,hackbench -P -p -g 1 -l 400,5,0.1640
 hackbench-process-pipes,-g 2 -l 400,hackbench -P -p -g 2 -l 400,5,0.2490

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -52,25 +53,34 @@ func (k *Knob) moves(f *Figure) bool {
 	return len(k.Moves) == 0
 }
 
-// Apart are the knobs that move some of the chosen figures and none of the
-// others, so that fitting them leaves the others as they are.
-func Apart(knobs []Knob, chosen, known []Figure) []Knob {
+// Apart are the knobs that matter to the benchmarks of the chosen figures and to
+// no other benchmark that is fitted to, so that the others stay as they are.
+func Apart(knobs []Knob, chosen, known []Figure) ([]Knob, error) {
+	benchmarks := map[string]bool{}
+	for i := range chosen {
+		benchmarks[chosen[i].Benchmark] = true
+	}
 	var apart []Knob
-	for i := range knobs {
-		k := &knobs[i]
-		moved := func(figures []Figure) (n int) {
-			for f := range figures {
-				if k.moves(&figures[f]) {
-					n++
-				}
+	for _, k := range knobs {
+		inside, outside := 0, 0
+		for i := range known {
+			f := &known[i]
+			switch {
+			case !f.Fitted || !k.moves(f):
+			case benchmarks[f.Benchmark]:
+				inside++
+			default:
+				outside++
 			}
-			return n
 		}
-		if n := moved(chosen); n > 0 && n == moved(known) {
-			apart = append(apart, *k)
+		if inside > 0 && outside == 0 && k.Low < k.High {
+			apart = append(apart, k)
 		}
 	}
-	return apart
+	if len(apart) == 0 {
+		return nil, fmt.Errorf("no parameter moves %s alone", strings.Join(slices.Sorted(maps.Keys(benchmarks)), ", "))
+	}
+	return apart, nil
 }
 
 // StartAt moves the knobs to the values that costs have, each within its range.

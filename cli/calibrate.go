@@ -82,10 +82,11 @@ func (c *calibration) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if c.from != "" {
-		knobs = calibrate.Apart(knobs, figures, known)
+	base, knobs, err := c.beginning(knobs, figures, known)
+	if err != nil {
+		return err
 	}
-	costs, err := c.costsOf(ctx, figures, knobs)
+	costs, err := c.costsOf(ctx, base, figures, knobs)
 	if err != nil {
 		return err
 	}
@@ -167,16 +168,12 @@ func listed(names []string, name string) bool {
 }
 
 // costsOf fits costs, or with --check takes those that are there.
-func (c *calibration) costsOf(ctx context.Context, figures []calibrate.Figure, knobs []calibrate.Knob) (*sim.Costs, error) {
+func (c *calibration) costsOf(ctx context.Context, base *sim.Costs, figures []calibrate.Figure, knobs []calibrate.Knob) (*sim.Costs, error) {
 	switch {
 	case c.check && c.costs == "":
 		return sim.CostsFor(c.machine)
 	case c.check:
 		return namedCosts(c.costs)
-	}
-	base, knobs, err := c.beginning(knobs)
-	if err != nil {
-		return nil, err
 	}
 	progress := newProgress(c.stderr, c.quiet, "points", c.evaluations)
 	search := calibrate.Search{Knobs: knobs, Figures: figures, Evaluations: c.evaluations, Workers: c.workers, Tried: progress.step,
@@ -200,8 +197,8 @@ func namedCosts(name string) (*sim.Costs, error) {
 }
 
 // beginning is where the search begins: the costs below the knobs, and the
-// knobs with their first values.
-func (c *calibration) beginning(knobs []calibrate.Knob) (*sim.Costs, []calibrate.Knob, error) {
+// knobs to search with their first values.
+func (c *calibration) beginning(knobs []calibrate.Knob, chosen, known []calibrate.Figure) (*sim.Costs, []calibrate.Knob, error) {
 	if c.from == "" {
 		base, err := calibrate.BaseCosts()
 		return base, knobs, err
@@ -210,7 +207,9 @@ func (c *calibration) beginning(knobs []calibrate.Knob) (*sim.Costs, []calibrate
 	if err != nil {
 		return nil, nil, fmt.Errorf("--from: %w", err)
 	}
-	knobs, err = calibrate.StartAt(base, knobs)
+	if knobs, err = calibrate.Apart(knobs, chosen, known); err == nil {
+		knobs, err = calibrate.StartAt(base, knobs)
+	}
 	return base, knobs, err
 }
 
