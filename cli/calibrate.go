@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/schedlab/schedlab/calibrate"
+	"github.com/schedlab/schedlab/internal/suggest"
 	"github.com/schedlab/schedlab/sim"
 	"github.com/schedlab/schedlab/workload"
 )
@@ -203,9 +205,12 @@ func (c *calibration) beginning(knobs []calibrate.Knob, chosen, known []calibrat
 		base, err := calibrate.BaseCosts()
 		return base, knobs, err
 	}
+	if names := sim.CostNames(); !slices.Contains(names, c.from) {
+		return nil, nil, fmt.Errorf("--from: no built-in cost file %q; %s", c.from, suggest.DidYouMean(c.from, names))
+	}
 	base, err := sim.LoadCosts(c.from)
 	if err != nil {
-		return nil, nil, fmt.Errorf("--from: %w", err)
+		return nil, nil, err
 	}
 	if knobs, err = calibrate.Apart(knobs, chosen, known); err == nil {
 		knobs, err = calibrate.StartAt(base, knobs)
