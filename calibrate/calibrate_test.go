@@ -255,7 +255,9 @@ func TestNativeFigures(t *testing.T) {
 	if got := strings.Join(figures[2].Cell.Command, " "); got != "perf bench sched pipe -l 200000" {
 		t.Errorf("the pinned command is %q", got)
 	}
+	counted := strings.NewReplacer("median_s", "median_s,context_switches", "0.1640", "0.1640,19553", "0.2490", "0.2490,x").Replace(timings[:strings.Index(timings, "perf")])
 	for text, want := range map[string]string{
+		counted:                          `timings.csv:3: context_switches is "x"`,
 		"benchmark,parameters,command\n": "there is no column median_s",
 		"":                               "is empty",
 		strings.Replace(timings, "0.2490", "", 1): `timings.csv:3: median_s is ""`,
@@ -280,9 +282,37 @@ func TestSharedTimingsCanBeRead(t *testing.T) {
 	defer func() { _ = file.Close() }()
 	figures, err := NativeFigures("timings.csv", file)
 	check(t, err)
-	if len(figures) != 24 {
-		t.Errorf("%d figures, the file has 24", len(figures))
+	if len(figures) != 48 {
+		t.Errorf("%d figures, the file has 24 times and as many numbers of switches", len(figures))
 	}
+}
+
+// A run's switches stand beside its time, are never fitted to, and count as good
+// within a factor of 2: of 40,000, 10,000 and 8,000 for 19,553 the last is not.
+func TestSwitchesAreCheckedAndNotFitted(t *testing.T) {
+	figures, err := NativeFigures("timings.csv", strings.NewReader("benchmark,parameters,command,median_s,context_switches\n"+
+		"hackbench-process-pipes,-g 1 -l 400,hackbench -P -p -g 1 -l 400,0.1640,19553\n"))
+	check(t, err)
+	if len(figures) != 2 || !figures[0].Fitted || figures[1].Fitted || figures[1].Measured != 19553 {
+		t.Fatalf("figures %+v", figures)
+	}
+	f := &figures[1]
+	got := ScoreOf([]Prediction{{f, 39106}, {f, 10000}, {f, 8000}}, (*Figure).countsSwitches)
+	if got.N != 3 || got.Close != 2 {
+		t.Errorf("got %+v, want 2 of 3", got)
+	}
+	found, err := Predict(context.Background(), mustCosts(t), []*Figure{f}, 1)
+	check(t, err)
+	if found[0].Simulated < 1000 { // 40 tasks start, wait for each other and end
+		t.Errorf("%v switches", found[0].Simulated)
+	}
+}
+
+func mustCosts(t *testing.T) *sim.Costs {
+	t.Helper()
+	costs, err := BaseCosts()
+	check(t, err)
+	return costs
 }
 
 // Of 0.8, 1.3 and 2 the first is within 25 %, the last off by a factor of 2.

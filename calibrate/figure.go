@@ -8,44 +8,23 @@ import (
 
 	"github.com/schedlab/schedlab/experiment"
 	"github.com/schedlab/schedlab/stats"
-	"github.com/schedlab/schedlab/workload"
 )
 
 // Figure is something that was measured under an unpatched kernel, and the
 // cell that simulates it. It has no place for a variant.
 type Figure struct {
 	Benchmark, Row string
+	Shown          string  // what is compared, where that is not the row itself
 	Measured       float64 // in the unit that the benchmark reports
 	Unit           string
 	Fitted         bool // the search may look at it; the others are predicted
 	Cell           experiment.Cell
-	label          string // of the metric, where a benchmark reports several
-	ratio          string // of the idle search, instead of a metric of the benchmark
-	failures       bool   // what is missing of that ratio to 100
+	read           reading // nil: the benchmark's first metric
 }
 
 // key tells simulations apart: figures of one key come from one run.
 func (f *Figure) key() string {
 	return fmt.Sprint(f.Cell.Machine, f.Cell.Kernel, f.Cell.Command, f.Cell.CPUs, f.Cell.Stretch)
-}
-
-// pick finds the figure in what a run came to.
-func (f *Figure) pick(metrics []workload.Metric, sis stats.SIS) (float64, error) {
-	for _, r := range sis.Ratios() {
-		switch {
-		case f.ratio != r.Name:
-		case f.failures:
-			return 100 - r.Value, nil
-		default:
-			return r.Value, nil
-		}
-	}
-	for _, m := range metrics {
-		if f.label == "" || m.Label == f.label {
-			return m.Value, nil
-		}
-	}
-	return 0, fmt.Errorf("%s %s: the benchmark does not report %q", f.Benchmark, f.Row, f.label)
 }
 
 // Measurement is one published figure of a baseline.
@@ -102,11 +81,3 @@ func (p *Prediction) badness() float64 {
 
 // commandOf splits a command line without quotes.
 func commandOf(line string) []string { return strings.Fields(line) }
-
-// shownRow says what of a ratio is compared.
-func (f *Figure) shownRow() string {
-	if f.failures {
-		return "100 - " + f.Row
-	}
-	return f.Row
-}

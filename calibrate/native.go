@@ -30,8 +30,7 @@ var nativeKnobs = []Knob{
 	{Parameter: "idle_shallow", Start: 30000, Low: 20000, High: 40000},
 	{Parameter: "pipe_write", Start: 350, Low: 150, High: 800, Moves: []string{"pipe"}},
 	{Parameter: "pipe_read", Start: 350, Low: 150, High: 800, Moves: []string{"pipe"}},
-	{Parameter: "unix_send", Start: 700, Low: 400, High: 2500, Moves: []string{"sockets"}},
-	{Parameter: "unix_recv", Start: 600, Low: 300, High: 2000, Moves: []string{"sockets"}},
+	{Parameter: "unix_send", With: []string{"unix_recv"}, Start: 700, Low: 400, High: 2500, Moves: []string{"sockets"}},
 	{Parameter: "unix_hold", Start: 300, Low: 300, High: 300, Moves: []string{"sockets"}}, // not searched
 	{Parameter: "switch_thread", Start: 1200, Low: 600, High: 2500},
 	{Parameter: "switch_process", Start: 1500, Low: 700, High: 2500},
@@ -50,11 +49,12 @@ const (
 	columnParameters = "parameters"
 	columnCommand    = "command"
 	columnMedian     = "median_s"
+	columnSwitches   = "context_switches" // may be missing
 )
 
-// NativeFigures reads a file of timings: which command, and its median in
-// seconds. The pinned runs and those of one group with all its tasks are
-// fitted to; the rest is predicted.
+// NativeFigures reads a file of timings: which command, its median in seconds,
+// and how many context switches it made. The times of the pinned runs and of
+// those of one group with all its tasks are fitted to; the rest is predicted.
 func NativeFigures(name string, r io.Reader) ([]Figure, error) {
 	lines, err := csv.NewReader(r).ReadAll()
 	if err != nil {
@@ -78,9 +78,27 @@ func NativeFigures(name string, r io.Reader) ([]Figure, error) {
 		if err != nil || seconds <= 0 {
 			return nil, fmt.Errorf("%s:%d: %s is %q; write seconds, more than 0", name, i+2, columnMedian, line[columns[columnMedian]])
 		}
-		figures = append(figures, nativeFigure(line[columns[columnBenchmark]], line[columns[columnParameters]], line[columns[columnCommand]], seconds))
+		time := nativeFigure(line[columns[columnBenchmark]], line[columns[columnParameters]], line[columns[columnCommand]], seconds)
+		figures = append(figures, time)
+		at, counted := columns[columnSwitches]
+		if !counted {
+			continue
+		}
+		switches, err := strconv.ParseInt(line[at], 10, 64)
+		if err != nil || switches <= 0 {
+			return nil, fmt.Errorf("%s:%d: %s is %q; write a whole number, more than 0", name, i+2, columnSwitches, line[at])
+		}
+		figures = append(figures, time.switches(switches))
 	}
 	return figures, nil
+}
+
+// switches is the figure of the context switches that the same run made. It is
+// never fitted to: whether messages come singly or in batches makes it twice as
+// large from run to run, on the real machine too.
+func (f Figure) switches(measured int64) Figure {
+	f.Measured, f.Unit, f.Fitted, f.read = float64(measured), unitSwitches, false, contextSwitches
+	return f
 }
 
 func nativeFigure(benchmark, parameters, command string, seconds float64) Figure {

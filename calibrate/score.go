@@ -1,17 +1,26 @@
 package calibrate
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
 )
 
-// closeBy is how far off a prediction may be to count as good.
-const closeBy = 0.25
+// closeBy is how far off a prediction may be to count as good, and
+// closeSwitches by which factor a number of context switches may.
+const (
+	closeBy       = 0.25
+	closeSwitches = 2
+)
+
+const unitSwitches = "switches"
+
+func (f *Figure) countsSwitches() bool { return f.Unit == unitSwitches }
 
 // Score counts how good predictions are.
 type Score struct {
-	N, Close int     // of all; within 25 %
+	N, Close int     // of all; good
 	Worst    float64 // the largest factor between simulated and measured
 }
 
@@ -25,7 +34,7 @@ func ScoreOf(predictions []Prediction, want func(*Figure) bool) Score {
 		}
 		ratio := p.Ratio()
 		s.N++
-		if math.Abs(ratio-1) <= closeBy {
+		if p.good() {
 			s.Close++
 		}
 		s.Worst = max(s.Worst, ratio, 1/ratio)
@@ -33,13 +42,23 @@ func ScoreOf(predictions []Prediction, want func(*Figure) bool) Score {
 	return s
 }
 
-// String says it in words.
-func (s Score) String() string {
+func (p *Prediction) good() bool {
+	ratio := p.Ratio()
+	if p.Figure.countsSwitches() {
+		return max(ratio, 1/ratio) <= closeSwitches
+	}
+	return math.Abs(ratio-1) <= closeBy
+}
+
+func (s Score) words(good string) string {
 	if s.N == 0 {
 		return "none"
 	}
-	return fmt.Sprintf("%d of %d within 25 %%, the worst off by a factor of %.2f", s.Close, s.N, s.Worst)
+	return fmt.Sprintf("%d of %d %s, the worst off by a factor of %.2f", s.Close, s.N, good, s.Worst)
 }
+
+// String says it in words.
+func (s Score) String() string { return s.words("within 25 %") }
 
 // Print writes measured beside simulated, then the scores of the figures that
 // were fitted to and of those that were not.
@@ -61,15 +80,23 @@ func Print(w io.Writer, predictions []Prediction) error {
 		if p.Figure.Fitted {
 			kind = "fitted"
 		}
-		err := row(p.Figure.Benchmark, p.Figure.shownRow(), decimal(p, p.Figure.Measured), decimal(p, p.Simulated), fmt.Sprintf("%.2f", p.Ratio()), kind)
+		err := row(p.Figure.Benchmark, cmp.Or(p.Figure.Shown, p.Figure.Row), decimal(p, p.Figure.Measured), decimal(p, p.Simulated), fmt.Sprintf("%.2f", p.Ratio()), kind)
 		if err != nil {
 			return err
 		}
 	}
+	return printScores(w, predictions)
+}
+
+func printScores(w io.Writer, predictions []Prediction) error {
+	other := func(f *Figure) bool { return !f.countsSwitches() }
 	_, err := fmt.Fprintf(w, "fitted:    %v\npredicted: %v\nall:       %v\n",
-		ScoreOf(predictions, func(f *Figure) bool { return f.Fitted }),
-		ScoreOf(predictions, func(f *Figure) bool { return !f.Fitted }),
-		ScoreOf(predictions, func(*Figure) bool { return true }))
+		ScoreOf(predictions, func(f *Figure) bool { return other(f) && f.Fitted }),
+		ScoreOf(predictions, func(f *Figure) bool { return other(f) && !f.Fitted }),
+		ScoreOf(predictions, other))
+	if switches := ScoreOf(predictions, (*Figure).countsSwitches); err == nil && switches.N > 0 {
+		_, err = fmt.Fprintf(w, "switches:  %s\n", switches.words("within a factor of 2"))
+	}
 	return err
 }
 
@@ -79,6 +106,8 @@ func decimal(p *Prediction, x float64) string {
 		return fmt.Sprintf("%.4f s", x)
 	case "percent":
 		return fmt.Sprintf("%.2f %%", x)
+	case unitSwitches:
+		return fmt.Sprintf("%.0f", x)
 	case "transactions/s":
 		return fmt.Sprintf("%.0f /s", x)
 	}

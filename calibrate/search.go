@@ -12,7 +12,6 @@ import (
 
 	"github.com/schedlab/schedlab/experiment"
 	"github.com/schedlab/schedlab/sim"
-	"github.com/schedlab/schedlab/stats"
 )
 
 // Knob is a parameter that may be fitted, with the range in which it must stay.
@@ -274,11 +273,15 @@ func simulate(ctx context.Context, costs *sim.Costs, figures []*Figure, places [
 	if report.Failure != "" {
 		return failed(errors.New(report.Failure))
 	}
-	counters := result.WholeCounters()
+	out := outcomeOf(&report, result)
 	for _, i := range places {
-		value, err := figures[i].pick(report.Metrics, stats.SISOf(&counters))
+		read := figures[i].read
+		if read == nil {
+			read = firstMetric
+		}
+		value, err := read(out)
 		if err != nil {
-			return err
+			return failed(err)
 		}
 		predictions[i] = Prediction{figures[i], value}
 	}
