@@ -134,51 +134,55 @@ func relativeTo(folder, path string) string {
 	return filepath.Join(folder, path)
 }
 
-func (p *publishedSpec) checkNames(m *match, src *source) error {
-	checks := []struct {
-		want   text
-		what   string
-		column func(*stats.Record) string
-	}{
-		{m.benchmark, "benchmark", func(r *stats.Record) string { return r.Benchmark }},
-		{m.environment, "environment", func(r *stats.Record) string { return r.Environment }},
-		{m.statistic, "statistic", func(r *stats.Record) string { return r.Statistic }},
-		{m.row, "row", func(r *stats.Record) string { return r.Row }},
+// documentName is a name of a match that the published table must have.
+type documentName struct {
+	want   text
+	what   string
+	column func(*stats.Record) string
+	narrow bool // the names after it must be in its lines
+}
+
+func (m *match) documentNames() []documentName {
+	names := []documentName{
+		{m.benchmark, "benchmark", func(r *stats.Record) string { return r.Benchmark }, true},
+		{m.environment, "environment", func(r *stats.Record) string { return r.Environment }, true},
+		{m.statistic, "statistic", func(r *stats.Record) string { return r.Statistic }, true},
+		{m.row, "row", func(r *stats.Record) string { return r.Row }, true},
 	}
 	for _, v := range m.variants {
-		checks = append(checks, struct {
-			want   text
-			what   string
-			column func(*stats.Record) string
-		}{v.published, "variant", func(r *stats.Record) string { return r.Variant }})
+		names = append(names, documentName{v.published, "variant", func(r *stats.Record) string { return r.Variant }, false})
 	}
+	return names
+}
+
+func (p *publishedSpec) checkNames(m *match, src *source) error {
 	records := p.records
-	for _, c := range checks {
-		if !c.want.given() {
+	for _, name := range m.documentNames() {
+		if !name.want.given() {
 			continue
 		}
-		var names []string
+		var there []string
 		var kept []stats.Record
 		for i := range records {
-			name := c.column(&records[i])
-			if name == c.want.value {
+			value := name.column(&records[i])
+			if value == name.want.value {
 				kept = append(kept, records[i])
 			}
-			if !contains(names, name) {
-				names = append(names, name)
+			if !contains(there, value) {
+				there = append(there, value)
 			}
 		}
 		if len(kept) == 0 {
-			return src.errorAt(c.want.at, "the published table has no %s %q there; %s", c.what, c.want.value, suggest.DidYouMean(c.want.value, names))
+			return src.errorAt(name.want.at, "the published table has no %s %q there; %s", name.what, name.want.value, suggest.DidYouMean(name.want.value, there))
 		}
-		if c.what != "variant" {
+		if name.narrow {
 			records = kept
 		}
 	}
 	return nil
 }
 
-// attachPublished puts every published line beside the row it belongs to.
+// attach puts every published line beside the row it belongs to.
 func (p *publishedSpec) attach(t *stats.Table) {
 	for _, line := range p.lines() {
 		for i := range t.Rows {
