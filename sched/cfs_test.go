@@ -67,8 +67,13 @@ func Test1_6_AltPeriodAndBaseSlice(t *testing.T) {
 		l := newLab(t, uniprocessor(), "v5.17", append(c.settings, eightWayTunables...)...)
 		wantInt(t, c.name, sliceInOneOfTwoGroups(t, l), c.want)
 	}
-	l := newLab(t, uniprocessor(), "v4.14", eightWayTunables...) // knows neither feature
-	wantInt(t, "v4.14", sliceInOneOfTwoGroups(t, l), 2_400_000)
+	for kernel, want := range map[string]int64{
+		"v3.2": 2_400_000, "v3.8": 2_400_000, "v4.14": 2_400_000, // know neither feature
+		"v5.10": 3_000_000, // a stable tree, which has both (6.7)
+	} {
+		l := newLab(t, uniprocessor(), kernel, eightWayTunables...)
+		wantInt(t, kernel, sliceInOneOfTwoGroups(t, l), want)
+	}
 }
 
 func sliceInOneOfTwoGroups(t *testing.T, l *lab) int64 {
@@ -137,12 +142,24 @@ func Test1_13_4_IdleEntityGetsLittleCredit(t *testing.T) {
 	l.place(cfs, g.entities[0], false)
 	wantInt(t, "1 s - 1.5 ms", g.entities[0].vruntime, 998_500_000)
 
-	l = newLab(t, uniprocessor(), "v5.10", eightWayTunables...)
-	cfs = &l.rqs[0].cfs
-	cfs.minVruntime = second
-	se := &l.NewTask(TaskSpec{Policy: PolicyIdle}).se
-	l.place(cfs, se, false)
-	wantInt(t, "v5.10: 1 s - 12 ms", se.vruntime, 988_000_000)
+	// A SCHED_IDLE task is idle-classed by itself; without GENTLE_FAIR_SLEEPERS it
+	// has all of the 3 ms.
+	for _, c := range []struct {
+		kernel   string
+		settings []string
+		want     int64
+	}{
+		{"v5.17", nil, 998_500_000},
+		{"v5.17", []string{"NO_GENTLE_FAIR_SLEEPERS"}, 997_000_000},
+		{"v5.10", nil, 988_000_000},
+	} {
+		l = newLab(t, uniprocessor(), c.kernel, append(c.settings, eightWayTunables...)...)
+		cfs = &l.rqs[0].cfs
+		cfs.minVruntime = second
+		se := &l.NewTask(TaskSpec{Policy: PolicyIdle}).se
+		l.place(cfs, se, false)
+		wantInt(t, c.kernel+": SCHED_IDLE task", se.vruntime, c.want)
+	}
 }
 
 // mechanisms.md 1.7: a new task starts one virtual slice late, or at once
@@ -159,6 +176,18 @@ func Test1_7_NewTaskPaysASlice(t *testing.T) {
 		l.Fork(l.clock, 0, parent, child)
 		wantInt(t, "lag of the child", child.VRuntime()-parent.VRuntime(), c.want)
 	}
+}
+
+// mechanisms.md 1.6, vslice: what a new task pays is its slice in its own virtual
+// time. Nice 5 beside nice 0 has 24 ms * 335/1359 = 5,916,114 ns, which are
+// 5916114 * 1024/335 = 18,083,882 ns to it.
+func Test1_7_NewTaskPaysInItsOwnTime(t *testing.T) {
+	l := newLab(t, uniprocessor(), "v5.17", eightWayTunables...)
+	l.hog(TaskSpec{}, 0)
+	l.settle()
+	se := &l.NewTask(TaskSpec{Nice: 5}).se
+	l.place(&l.rqs[0].cfs, se, true)
+	wantInt(t, "ahead of the queue", se.vruntime-l.rqs[0].cfs.minVruntime, 18_083_882)
 }
 
 // sched_child_runs_first swaps the two: the child gets the parent's time, the
@@ -238,6 +267,72 @@ func Test1_13_6_PoliciesAndPreemption(t *testing.T) {
 			l.checkPreempt(&l.rqs[0], woken, false)
 			if got := l.NeedResched(0); got != c.want {
 				t.Errorf("%s, %s: preempts %v, want %v", kernel, c.name, got, c.want)
+			}
+		}
+	}
+}
+
+// mechanisms.md 1.11 steps 1 and 2: a task in a throttled group preempts nobody,
+// the running task not itself, and nobody changes anything once a reschedule is
+// on its way. The running task is a second ahead in all cases.
+func Test1_11_NoPreemption(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		change    func(l *lab, curr, woken *Task) *Task // returns who was woken
+		resched   bool                                  // afterwards
+		nextBuddy bool
+	}{
+		{"another task", func(_ *lab, _, woken *Task) *Task { return woken }, true, true},
+		{"the running task itself", func(_ *lab, curr, _ *Task) *Task { return curr }, false, false},
+		{"in a throttled group", func(_ *lab, _, woken *Task) *Task {
+			woken.se.cfs.throttledCnt = 1
+			return woken
+		}, false, false},
+		{"a reschedule is due", func(l *lab, _, woken *Task) *Task {
+			l.rqs[0].needResched = true
+			return woken
+		}, true, false},
+	} {
+		l := newLab(t, uniprocessor(), "v5.17", eightWayTunables...)
+		g := l.NewGroup(l.Root(), "/g")
+		curr, woken := runningAndQueued(l, TaskSpec{}, TaskSpec{Group: g})
+		curr.se.vruntime = g.entities[0].vruntime + second
+		l.rqs[0].cfs.next = nil // the start gave a hint
+		l.checkPreempt(&l.rqs[0], c.change(l, curr, woken), false)
+		if got := l.NeedResched(0); got != c.resched {
+			t.Errorf("%s: reschedule %v, want %v", c.name, got, c.resched)
+		}
+		if got := l.rqs[0].cfs.next != nil; got != c.nextBuddy {
+			t.Errorf("%s: a next buddy %v, want %v", c.name, got, c.nextBuddy)
+		}
+	}
+}
+
+// mechanisms.md 3.4: no entity of the idle class becomes a buddy, nor does
+// anything above it by way of it.
+func Test3_4_IdleClassedEntitiesAreNoBuddies(t *testing.T) {
+	l := newLab(t, uniprocessor(), "v5.17")
+	normal, idle := l.NewGroup(l.Root(), "/n"), l.NewGroup(l.Root(), "/i")
+	mustIdle(t, l.Scheduler, idle, true)
+	for _, c := range []struct {
+		name        string
+		task        *Task
+		inGroup, up bool // hint in the task's own queue, and at the root
+	}{
+		{"normal task of a normal group", l.hog(TaskSpec{Group: normal}, 0), true, true},
+		{"SCHED_IDLE task of a normal group", l.hog(TaskSpec{Group: normal, Policy: PolicyIdle}, 0), false, false},
+		{"normal task of an idle group", l.hog(TaskSpec{Group: idle}, 0), true, false},
+	} {
+		root, own := &l.rqs[0].cfs, c.task.se.cfs
+		for _, hint := range []struct {
+			set       func(*Entity)
+			root, own **Entity
+		}{{l.setNextBuddy, &root.next, &own.next}, {l.setLastBuddy, &root.last, &own.last}} {
+			*hint.root, *hint.own = nil, nil
+			hint.set(&c.task.se)
+			if (*hint.own != nil) != c.inGroup || (*hint.root != nil) != c.up {
+				t.Errorf("%s: hint in its queue %v, at the root %v; want %v, %v",
+					c.name, *hint.own != nil, *hint.root != nil, c.inGroup, c.up)
 			}
 		}
 	}
@@ -370,6 +465,21 @@ func Test1_9_BlockingMakesTheGroupNext(t *testing.T) {
 			t.Errorf("%s: the group is still next: %v, want %v", c.kernel, kept, c.kept)
 		}
 		checkInvariants(t, l.Scheduler)
+	}
+}
+
+// mechanisms.md 1.9: not when the group is throttled.
+func Test1_9_BlockingInAThrottledGroup(t *testing.T) {
+	for throttled, want := range []bool{true, false} {
+		l := newLab(t, uniprocessor(), "v5.17", eightWayTunables...)
+		g := l.NewGroup(l.Root(), "/g")
+		first := l.hog(TaskSpec{Group: g}, 0)
+		l.hog(TaskSpec{Group: g}, 0)
+		g.queues[0].throttledCnt = int32(throttled)
+		l.deactivateTask(&l.rqs[0], first, dequeueSleep)
+		if got := l.rqs[0].cfs.next == g.entities[0]; got != want {
+			t.Errorf("%d throttled ancestors: the group is next: %v, want %v", throttled, got, want)
+		}
 	}
 }
 

@@ -42,6 +42,41 @@ func TestAverageVirtualTime(t *testing.T) {
 	}
 }
 
+// mechanisms.md 1.13, example 7: entities of one weight at 0, 10 and 20: V is 10;
+// who is at 0 or at 10 may run, who is at 20 may not. Which of the two runs is a
+// matter of deadlines, which nothing here has (DEVIATIONS.md, EEVDF).
+func Test1_13_7_Eligibility(t *testing.T) {
+	const w = nice0Stored
+	cfs, all := lagQueue([][2]int64{{0, w}, {10, w}, {20, w}})
+	wantInt(t, "V", cfs.average(), 10)
+	for i, want := range []bool{true, true, false} {
+		if got := cfs.eligible(all[i]); got != want {
+			t.Errorf("at %d: eligible %v, want %v", all[i].vruntime, got, want)
+		}
+	}
+	// By weight, example of 1.12: Σ(v-v0)·w >= (v-v0)·Σw: 0·1 + 30·2 = 60 of 3.
+	cfs, all = lagQueue([][2]int64{{0, w}, {30, 2 * w}, {20, 0}})
+	wantInt(t, "V with twice the weight at 30", cfs.average(), 20)
+	if !cfs.eligible(all[2]) || cfs.eligible(all[1]) {
+		t.Error("at V an entity may run, behind it not")
+	}
+}
+
+// mechanisms.md 1.13, example 8: one runner, and one of the same weight with lag
+// +1 ms: lag' = 1 ms · (1024+1024)/1024 = 2 ms, so it joins at V - 2 ms. V is then
+// 1 ms earlier, and its lag 1 ms again.
+func Test1_13_8_PlaceByLag(t *testing.T) {
+	const w = nice0Stored
+	s := newFollowed(t, "v7.2").s
+	cfs, _ := lagQueue([][2]int64{{10 * msec, w}})
+	joins := &Entity{weight: w, cfs: cfs, lag: msec}
+	s.placeByLag(cfs, joins)
+	wantInt(t, "placed at V - 2 ms", joins.vruntime, 8*msec)
+	cfs.line.insert(joins)
+	wantInt(t, "V afterwards", cfs.average(), 9*msec)
+	wantInt(t, "lag afterwards", cfs.average()-joins.vruntime, msec)
+}
+
 // mechanisms-modern.md 2.3: two runners, a third of the same weight joins with lag
 // +1 ms: it is placed 1.5 ms before V, and has a lag of 1 ms then.
 func TestPlaceByLag(t *testing.T) {
