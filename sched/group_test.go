@@ -40,6 +40,7 @@ func Test3_5_IdleCounts(t *testing.T) {
 	rq.nextBalance = 1 << 40
 	l.Schedule(l.clock, 0, true)
 	wantInt(t, "root Hidle when t1 sleeps", int64(rq.cfs.hIdle), 2)
+	wantInt(t, "nr when t1 sleeps", int64(rq.nr), 2)
 	if !l.SchedIdle(0) {
 		t.Error("with nothing but idle tasks the CPU is sched-idle")
 	}
@@ -163,6 +164,23 @@ func Test3_1_WeightIsBounded(t *testing.T) {
 	wantInt(t, "all of the group is here", l.groupWeight(q), g.shares)
 	q.avg.loadAvg, g.loadAvg, q.tgContrib = 0, 0, 0
 	wantInt(t, "no load anywhere", l.groupWeight(q), 2)
+}
+
+// mechanisms.md 3.1: a throttled group keeps its weight, but where its tasks are
+// throttled one by one. Half of the group's load is here: 512 of 1024.
+func Test3_1_ThrottledGroupKeepsItsWeight(t *testing.T) {
+	for _, c := range []struct {
+		kernel    string
+		throttled int32
+		want      int64
+	}{{"v5.17", 0, 512}, {"v5.17", 1, 1024}, {"v7.2", 1, 512}} {
+		l := newLab(t, uniprocessor(), c.kernel)
+		g := l.NewGroup(l.Root(), "/g")
+		q := g.queues[0]
+		q.load, q.tgContrib, g.loadAvg, q.throttledCnt = nice0Stored, 1024, 2048, c.throttled
+		l.updateGroupWeight(g.entities[0])
+		wantInt(t, c.kernel, g.entities[0].weight, c.want<<weightShift)
+	}
 }
 
 // mechanisms.md 3.1: a queue publishes its load only when it has changed by more

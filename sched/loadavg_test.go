@@ -166,6 +166,50 @@ func Test2_HierarchicalLoad(t *testing.T) {
 	wantNear(t, "in the next one", l.queueHLoad(g.queues[0]), 2*factor, 2)
 }
 
+// mechanisms.md 2, h_load, to the digit: h of the root is its load, 3000; of the
+// group 3000 · 1000/(3000+1) = 999; of its task 500 · 999/(2000+1) = 249.
+func Test2_HierarchicalLoadByTheFormula(t *testing.T) {
+	l := newLab(t, uniprocessor(), "v5.17")
+	g := l.NewGroup(l.Root(), "/g")
+	task := l.NewTask(TaskSpec{Group: g})
+	l.rqs[0].cfs.avg.loadAvg, g.entities[0].avg.loadAvg = 3000, 1000
+	g.queues[0].avg.loadAvg, task.se.avg.loadAvg = 2000, 500
+	wantInt(t, "group", l.queueHLoad(g.queues[0]), 999)
+	wantInt(t, "task", l.taskHLoad(task), 249)
+}
+
+// mechanisms.md 2, "Group propagation", load: an entity of weight 1024 whose load
+// sum is 40000 of 46718: 1024·40000/46718 = 876.
+func Test2_PropagatedLoad(t *testing.T) {
+	for _, c := range []struct {
+		name             string
+		change           int64 // of the group's sum
+		weight, groupSum int64 // queued in the group afterwards, and its load sum
+		utilSum          int64 // of the entity
+		wantSum, wantAvg int64
+	}{
+		{"5000 arrive", 5_000, 1024, 0, 0, 45_000, 986},
+		{"more arrives than there is time", 10_000, 1024, 0, 0, 46_718, 1024},
+		{"a task leaves: what stays was runnable for 30000", -20_000, 2048, 2048 * 30_000, 0, 30_000, 657},
+		{"what stays was runnable for longer: no more than before", -20_000, 2048, 2048 * 45_000, 0, 40_000, 876},
+		{"not less than it ran: 35000", -20_000, 2048, 2048 * 30_000, 35_000<<10 + 1023, 35_000, 767},
+		{"the last one leaves", -40_000, 0, 0, 0, 0, 0},
+	} {
+		cfs := &cfsRQ{}
+		se := &Entity{weight: nice0Stored, cfs: cfs}
+		se.avg.loadSum, se.avg.loadAvg, se.avg.utilSum = 40_000, 876, c.utilSum
+		cfs.avg.loadSum, cfs.avg.loadAvg = 1024*(40_000+10_000), 876+219
+		group := &cfsRQ{load: c.weight << weightShift}
+		group.avg.loadSum = c.groupSum
+		propagateLoad(cfs, se, group, c.change)
+		wantInt(t, c.name+": sum of the entity", se.avg.loadSum, c.wantSum)
+		wantInt(t, c.name+": load of the entity", se.avg.loadAvg, c.wantAvg)
+		wantInt(t, c.name+": load of the queue above, with 219 of others", cfs.avg.loadAvg, c.wantAvg+219)
+		// The queue's sum counts with the weight, and covers its average at least.
+		wantInt(t, c.name+": sum of the queue above", cfs.avg.loadSum, max(1024*(c.wantSum+10_000), (c.wantAvg+219)*peltMinDivider))
+	}
+}
+
 // A group's utilization and runnable are its entity's, on every level, and
 // move with a task that enters or leaves (mechanisms.md 2, "Group propagation").
 func Test2_Propagation(t *testing.T) {
