@@ -158,6 +158,25 @@ func TestActiveBalanceByMoveType(t *testing.T) {
 	}
 }
 
+// 9.7: v3.8 sets the failures to tries+1 = 2 when it starts, and its push leaves
+// them there; later kernels reset them.
+func TestFailuresAfterAPush(t *testing.T) {
+	for kernel, want := range map[string]int64{"v3.2": 2, "v3.8": 2, "v4.14": 0, "v5.10": 0} {
+		l, d := smtPair(t, kernel)
+		env := l.env(1, "MC", Idle)
+		env.src, env.move = &l.rqs[0], moveLoad
+		d.nrBalanceFailed = 3
+		res := passResult{outcome: passFailed}
+		l.afterFailure(env, &res)
+		wantInt(t, kernel+": failures while the stopper is on its way", int64(d.nrBalanceFailed), 2)
+		l.ActiveBalance(l.now, 0)
+		if l.counts() != "0 1 1 0" {
+			t.Fatalf("%s: nothing was pushed: %s", kernel, l.counts())
+		}
+		wantInt(t, kernel+": failures after the push", int64(d.nrBalanceFailed), want)
+	}
+}
+
 // 9.7: an idle CPU takes the single task of one whose capacity is reduced:
 // 800·117 < 1024·100, without waiting for failures. 900·117 is not.
 func TestActiveBalanceOffReducedCPU(t *testing.T) {

@@ -51,6 +51,7 @@ func TestAffineByWeight(t *testing.T) {
 		{"6.4 sync waker as heavy as the CPU: compares", "v5.17", 1024, 0, true, 1024, false},
 		// prev − wakee is negative: signed, here is never lighter.
 		{"6.4 prev lighter than the wakee: stays", "v5.17", 0, 512, false, 0, false},
+		{"6.4 prev lighter than the wakee: stays", "v4.14", 0, 512, false, 0, false},
 	} {
 		t.Run(c.kernel+" "+c.name, func(t *testing.T) {
 			lab := labOf(t, c.kernel, oneCache)
@@ -271,7 +272,7 @@ func TestAffineCounters(t *testing.T) {
 		prev   bool // decided for an idle prev, in the cache; else for here
 		moves  int64
 	}{
-		{"v5.10", true, 1}, {"v5.17", true, 1}, {"v6.1", true, 0},
+		{"v5.10", true, 1}, {"v5.17", true, 1}, {"v6.1", true, 0}, {"v6.12", true, 0}, {"v7.2", true, 0},
 		{"v4.14", false, 1}, {"v5.10", false, 1}, {"v5.17", false, 1}, {"v6.1", false, 1},
 	} {
 		lab := newPlacementLab(t, c.kernel, oneCache)

@@ -16,6 +16,8 @@ func TestBalanceIntervals(t *testing.T) {
 	}{
 		{"v5.17", Idle, 12}, {"v5.17", NotIdle, 191}, {"v6.1", NotIdle, 191}, {"v5.10", NotIdle, 191},
 		{"v4.14", Idle, 12}, {"v4.14", NotIdle, 384},
+		// v3.8's caches begin with 1 ms: busy 64 ms = 16 jiffies.
+		{"v3.8", Idle, 1}, {"v3.8", NotIdle, 16}, {"v3.2", NotIdle, 16},
 	} {
 		l := newBalanceLab(t, c.kernel, balanceMachine(2, 24, 2))
 		if got := l.interval(&l.rqs[0], l.domain(0, "MC"), c.idle); got != c.want {
@@ -39,13 +41,36 @@ func TestBalanceIntervalIsClamped(t *testing.T) {
 	}
 }
 
+// 9.2: next_balance becomes that of the domain that is due first. Without a
+// domain, or with none that is due within a minute, it stays.
+func TestNextBalanceIsOfTheDomainDueFirst(t *testing.T) {
+	l := newBalanceLab(t, "v5.17", balanceMachine(1, 1, 1))
+	l.rqs[0].nextBalance = 7
+	l.BalanceSoftirq(l.now, 0)
+	wantInt(t, "next_balance without a domain", l.rqs[0].nextBalance, 7)
+
+	l = newBalanceLab(t, "v5.17", balanceMachine(1, 4, 2))
+	smt, mc := l.domain(0, "SMT"), l.domain(0, "MC")
+	smt.lastBalance, mc.lastBalance = l.jiffies, l.jiffies
+	l.rqs[0].idleBalance = true
+	l.BalanceSoftirq(l.now, 0) // SMT 2 ms: 1 jiffy; MC 8 ms: 2
+	wantInt(t, "SMT is due first", l.rqs[0].nextBalance-l.jiffies, 1)
+	smt.lastBalance = l.jiffies + 1
+	l.BalanceSoftirq(l.now, 0)
+	wantInt(t, "both at once", l.rqs[0].nextBalance-l.jiffies, 2)
+	smt.lastBalance, mc.lastBalance = l.jiffies+60*l.hz, l.jiffies+60*l.hz
+	l.rqs[0].nextBalance = 7
+	l.BalanceSoftirq(l.now, 0)
+	wantInt(t, "none within a minute", l.rqs[0].nextBalance, 7)
+}
+
 // A CPU with only SCHED_IDLE work is balanced as often as an idle one, except
-// in v4.14.
+// in v4.14 and before.
 func TestSchedIdleCPUBalancesAsIdle(t *testing.T) {
 	for _, c := range []struct {
 		kernel string
 		want   int64
-	}{{"v5.17", 1}, {"v4.14", 32}} { // 4 ms; v4.14 busy: 128 ms
+	}{{"v5.17", 1}, {"v4.14", 32}, {"v3.8", 16}} { // 4 ms; v4.14 busy: 128 ms, v3.8: 64 ms
 		l := newBalanceLab(t, c.kernel, balanceMachine(1, 4, 1))
 		rq := &l.rqs[0]
 		rq.nr, rq.cfs.hIdle = 1, 1

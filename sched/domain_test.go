@@ -272,19 +272,16 @@ func Test5_3_Parameters(t *testing.T) {
 		idx                 [2]int32
 	}
 	m := machineSpec{nodes: 2, llcs: 2, cores: 4, threads: 2}.build()
+	since510 := []params{
+		{min: 2, max: 4, busy: 16, pct: 110}, {min: 8, max: 16, busy: 16, pct: 117, tries: 1},
+		{min: 16, max: 32, busy: 16, pct: 117, tries: 1}, {min: 32, max: 64, busy: 16, pct: 117, tries: 2},
+	}
 	for kernel, want := range map[string][]params{
 		"v4.14": {
 			{2, 4, 32, 110, 0, [2]int32{0, 0}}, {8, 16, 32, 117, 1, [2]int32{2, 0}},
 			{16, 32, 32, 125, 1, [2]int32{2, 1}}, {32, 64, 32, 125, 2, [2]int32{3, 2}},
 		},
-		"v5.10": {
-			{min: 2, max: 4, busy: 16, pct: 110}, {min: 8, max: 16, busy: 16, pct: 117, tries: 1},
-			{min: 16, max: 32, busy: 16, pct: 117, tries: 1}, {min: 32, max: 64, busy: 16, pct: 117, tries: 2},
-		},
-		"v5.17": {
-			{min: 2, max: 4, busy: 16, pct: 110}, {min: 8, max: 16, busy: 16, pct: 117, tries: 1},
-			{min: 16, max: 32, busy: 16, pct: 117, tries: 1}, {min: 32, max: 64, busy: 16, pct: 117, tries: 2},
-		},
+		"v5.10": since510, "v5.17": since510, "v5.17-tip": since510, "v6.1": since510,
 	} {
 		s := newDomainScheduler(t, m, kernel)
 		wantString(t, kernel, chainOf(s, 0), "SMT 0,16 | MC 0-3,16-19 | DIE 0-7,16-23 | NUMA 0-31")
@@ -295,6 +292,37 @@ func Test5_3_Parameters(t *testing.T) {
 				t.Errorf("%s %s: got %+v (initial interval %d), want %+v", kernel, d.Name, got, d.balanceInterval, w)
 			}
 			d = d.Parent
+		}
+	}
+}
+
+// 5.3: a domain of nodes places up to the reclaim distance, 30, and no further.
+// v3.8 places between the nodes of a usual machine (21) too.
+func Test5_3_ReclaimDistance(t *testing.T) {
+	for _, kernel := range []string{"v3.8", "v4.14", "v5.10", "v5.17", "v6.1", "v6.12", "v7.2"} {
+		for distance, want := range map[int]bool{20: true, 21: true, 30: true, 31: false} {
+			spec := machineSpec{nodes: 2, llcs: 1, cores: 2, threads: 1, distance: [][]int{{10, distance}, {distance, 10}}}
+			numa := topDomain(newDomainScheduler(t, spec.build(), kernel), 0)
+			for _, flag := range []DomainFlag{FlagBalanceExec, FlagBalanceFork, FlagWakeAffine} {
+				if numa.has(flag) != want {
+					t.Errorf("%s, distance %d: %s %v, want %v", kernel, distance, flag, !want, want)
+				}
+			}
+			if !numa.has(FlagBalanceNewidle) || !numa.has(FlagSerialize) {
+				t.Errorf("%s, distance %d: flags %s", kernel, distance, numa.Flags)
+			}
+		}
+	}
+}
+
+// 5.3: no mainline kernel balances at wakeups, on any level.
+func Test5_3_NoDomainBalancesAtWakeups(t *testing.T) {
+	for _, p := range Profiles() {
+		s := newDomainScheduler(t, doc000.build(), p.Name)
+		for d := s.Domains(0); d != nil; d = d.Parent {
+			if d.has(FlagBalanceWake) {
+				t.Errorf("%s %s: %s", p.Name, d.Name, d.Flags)
+			}
 		}
 	}
 }
@@ -325,7 +353,7 @@ func wantPreferSibling(t *testing.T, s *Scheduler, name string, want bool) {
 
 func Test5_4_Capacities(t *testing.T) {
 	m := machineSpec{nodes: 2, llcs: 1, cores: 4, threads: 2}.build()
-	for kernel, perCPU := range map[string]int64{"v4.14": 1178 / 2, "v5.17": 1024} {
+	for kernel, perCPU := range map[string]int64{"v3.2": 1178 / 2, "v3.8": 1178 / 2, "v4.14": 1178 / 2, "v5.17": 1024} {
 		s := newDomainScheduler(t, m, kernel)
 		wantInt(t, kernel+" CPU", s.rqs[3].capacity, perCPU)
 		wantInt(t, kernel+" CPU, original", s.rqs[3].capacityOrig, perCPU)

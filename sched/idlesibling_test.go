@@ -68,6 +68,22 @@ func TestScanCostIsLearned(t *testing.T) {
 	}
 }
 
+// 6.5, 6.7: a scan that went all around in vain is learned from as well, on every
+// kernel. Four CPUs at 40 ns: 160; cost 1000 + (160-1000)/8 = 895.
+func TestScanInVainIsLearnedFrom(t *testing.T) {
+	for _, kernel := range []string{"v4.14", "v5.10", "v5.17"} {
+		lab := newPlacementLab(t, kernel, oneCache)
+		lab.allBusy()
+		rq := &lab.rqs[0]
+		rq.avgIdle, rq.wakeAvgIdle = second, second // no budget to speak of
+		rq.llc.avgScanCost = 1000
+		lab.prices.Probe = 40
+		lab.wantCPU(lab.wake(lab.task(0), 0, false), 0)
+		wantInt(t, kernel+": avg_scan_cost", rq.llc.avgScanCost, 895)
+		wantInt(t, kernel+": scanned", lab.Stats(0).SISScanned, 1+4)
+	}
+}
+
 // The cost belongs to the waker's own domain object, also when it searches
 // another cache.
 func TestScanCostBelongsToTheWaker(t *testing.T) {

@@ -170,6 +170,20 @@ func TestIdleBalanceCostFollowsTheDomains(t *testing.T) {
 	}
 }
 
+// 9.2: it is the sum over all the domains that counts: 400 us at SMT, 300 us at
+// MC, both decayed: 253/256 of them is 395,312 + 296,484.
+func TestIdleBalanceCostIsTheSum(t *testing.T) {
+	l := newBalanceLab(t, "v5.17", balanceMachine(1, 4, 2))
+	rq := &l.rqs[0]
+	rq.maxIdleBalanceCost = 3_000_000
+	for name, cost := range map[string]int64{"SMT": 400_000, "MC": 300_000} {
+		d := l.domain(0, name)
+		d.maxNewidleCost, d.lastDecay = cost, 0
+	}
+	l.BalanceSoftirq(l.now, 0)
+	wantInt(t, "max_idle_balance_cost", rq.maxIdleBalanceCost, 395_312+296_484)
+}
+
 // A wakeup on its way to the CPU makes the search pointless from v5.17 on.
 func TestNewidleSeesPendingWakeup(t *testing.T) {
 	for _, c := range []struct {

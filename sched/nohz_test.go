@@ -65,6 +65,9 @@ func TestNohzFullKick(t *testing.T) {
 		{"two busy CPUs in the cache", "v5.17", func(l *balanceLab) { l.rqs[1].llcShared.NrBusyCPUs = 1 }, full},
 		{"a busy CPU in the other cache", "v5.17", func(l *balanceLab) { l.rqs[7].llcShared.NrBusyCPUs = 2 }, 0},
 		{"reduced capacity", "v5.17", func(l *balanceLab) { l.rqs[1].capacity = 800 }, full},
+		// 875·117 = 102375 < 1024·100; 876·117 = 102492.
+		{"capacity below 100/117", "v5.17", func(l *balanceLab) { l.rqs[1].capacity = 875 }, full},
+		{"capacity not below 100/117", "v5.17", func(l *balanceLab) { l.rqs[1].capacity = 876 }, 0},
 		{"before next_balance", "v5.17", func(l *balanceLab) { l.spin(1, 1, 1); l.nohz.nextBalance = l.jiffies + 1 }, 0},
 		{"blocked load is due", "v5.17", func(l *balanceLab) { l.nohz.hasBlocked = true; l.nohz.nextBlocked = l.jiffies - 1 }, kickStats},
 		{"blocked load is due now", "v5.17", func(l *balanceLab) { l.nohz.hasBlocked = true; l.nohz.nextBlocked = l.jiffies }, 0},

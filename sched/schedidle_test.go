@@ -313,6 +313,86 @@ func TestExample7PullEndsRebalance(t *testing.T) {
 	}
 }
 
+// mechanisms.md 10.2: after a pull the domains are visited for the decay of their
+// costs alone, as far as these decay: SMT's and MC's are due, 25600 to 25300, the
+// CPU's own limit follows.
+func TestPullLeavesOnlyTheDecay(t *testing.T) {
+	for _, c := range []struct {
+		name           string
+		smt, mc        bool // decay is due
+		wantSMT, want  int64
+		wantOwnChanged bool
+	}{
+		{"both due", true, true, 25_300, 25_300, true},
+		{"the lower one alone", true, false, 25_300, 25_600, false},
+		{"the lower one is not: no further", false, true, 25_600, 25_600, false},
+	} {
+		s := newPullScene(t, "SIS_FILTER", "SCHED_IDLE_BALANCE")
+		rq := &s.rqs[0]
+		s.ages(3000)
+		low := &Domain{Name: "below", Span: rq.llc.Span, Parent: rq.llc, lastBalance: s.jiffies}
+		rq.sd = low
+		rq.maxIdleBalanceCost = 9_000_000
+		for d, due := range map[*Domain]bool{low: c.smt, rq.llc: c.mc} {
+			d.maxNewidleCost, d.lastDecay = 25_600, s.jiffies
+			if due {
+				d.lastDecay -= 2 * s.hz
+			}
+		}
+		s.enterBalancing(rq)
+		s.rebalance(rq, NotIdle)
+		if s.b.CPU() != 0 || rq.llc.balanced.Passes[NotIdle] != 0 {
+			t.Fatalf("%s: B on CPU %d, %d passes", c.name, s.b.CPU(), rq.llc.balanced.Passes[NotIdle])
+		}
+		wantInt(t, c.name+": cost of the lower domain", low.maxNewidleCost, c.wantSMT)
+		wantInt(t, c.name+": cost of MC", rq.llc.maxNewidleCost, c.want)
+		if changed := rq.maxIdleBalanceCost == s.tun.MigrationCost; changed != c.wantOwnChanged {
+			t.Errorf("%s: the CPU's own limit is %d", c.name, rq.maxIdleBalanceCost)
+		}
+	}
+}
+
+// mechanisms.md 3.5, task_h_idle: by its policy, or by any group above it.
+func TestHierarchicallyIdle(t *testing.T) {
+	l := newPatchLab(t, balanceMachine(1, 2, 1), "SCHED_IDLE_BALANCE")
+	normal, idle := l.NewGroup(l.root, "/n"), l.NewGroup(l.root, "/i")
+	if err := l.SetIdle(idle, true); err != nil {
+		t.Fatal(err)
+	}
+	below := l.NewGroup(idle, "/i/b")
+	for _, c := range []struct {
+		name string
+		spec TaskSpec
+		want bool
+	}{
+		{"normal task", TaskSpec{}, false},
+		{"normal task of a normal group", TaskSpec{Group: normal}, false},
+		{"batch task of a normal group", TaskSpec{Group: normal, Policy: PolicyBatch}, false},
+		{"SCHED_IDLE task of a normal group", TaskSpec{Group: normal, Policy: PolicyIdle}, true},
+		{"normal task of an idle group", TaskSpec{Group: idle}, true},
+		{"normal task below an idle group", TaskSpec{Group: below}, true},
+	} {
+		task := l.NewTask(c.spec)
+		if got := task.hierarchicallyIdle(); got != c.want {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+		// 10.3: a pull takes no such task, any other kind of balancing does.
+		env := l.env(0, "MC", SchedIdle)
+		env.src = &l.rqs[1]
+		want := migrateCold
+		if c.want {
+			want = migrateIdleClass
+		}
+		if got := keepLastBesideBusy(l.Scheduler, env, task); got != want {
+			t.Errorf("%s, pull: %s, want %s", c.name, got, want)
+		}
+		env.idle = Idle
+		if got := keepLastBesideBusy(l.Scheduler, env, task); got != migrateCold {
+			t.Errorf("%s, idle: %s, want %s", c.name, got, migrateCold)
+		}
+	}
+}
+
 // Without a pull the run goes on as ever.
 func TestRebalanceGoesOnWithoutPull(t *testing.T) {
 	l := newPatchLab(t, balanceMachine(1, 4, 1), "SCHED_IDLE_BALANCE")

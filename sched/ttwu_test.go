@@ -122,6 +122,26 @@ func Test6_1_IdleHistory(t *testing.T) {
 	wantInt(t, "after 100 ms of idleness", l.rqs[0].avgIdle, millisecond)
 }
 
+// mechanisms.md 6.1, step 7: the cap is twice what balancing costs the CPU when it
+// falls idle, at the start twice 0.5 ms; with 1.5 ms 10 ms of idleness make 1 ms
+// + (10-1)/8 = 2.125 ms, and 1 s of it 3 ms.
+func Test6_1_IdleHistoryIsCapped(t *testing.T) {
+	l := newLab(t, uniprocessor(), "v5.17")
+	rq := &l.rqs[0]
+	wantInt(t, "max_idle_balance_cost at the start", rq.maxIdleBalanceCost, 500_000)
+	l.setNow(2 * second)
+	rq.maxIdleBalanceCost = 1_500_000
+	for _, c := range []struct{ idled, want int64 }{{10 * millisecond, 2_125_000}, {second, 3_000_000}} {
+		rq.avgIdle, rq.idleStamp = millisecond, l.now-c.idled
+		l.endIdlePeriod(rq)
+		wantInt(t, "avg_idle", rq.avgIdle, c.want)
+		wantInt(t, "wake_avg_idle", rq.wakeAvgIdle, c.want/2)
+		wantInt(t, "wake_stamp: 2 s at 250 Hz", rq.wakeStamp, 500)
+	}
+	l.endIdlePeriod(rq) // no idle period has begun
+	wantInt(t, "avg_idle without an idle period", rq.avgIdle, 3_000_000)
+}
+
 // mechanisms.md 6.3: a child inherits its parent's wakee_flips and stamp.
 func Test6_3_ChildInheritsFlips(t *testing.T) {
 	l := newLab(t, uniprocessor(), "v5.17")
