@@ -47,3 +47,34 @@ func TestBadCostFiles(t *testing.T) {
 		}
 	}
 }
+
+// mechanisms.md 15.3, 15.4, 15.6 and 15.7: what it says things cost, in ns or in
+// 1/1024. The uncalibrated prices lie within; a balance pass's 200 to 500 ns a CPU
+// are left out, since they have the locks in them, which are priced apart.
+func TestDefaultCostsAreWithinTheSpecification(t *testing.T) {
+	c, err := LoadCosts("default")
+	check(t, err)
+	for _, r := range []struct {
+		name             string
+		got, least, most int64
+	}{
+		{"probe of a CPU", c.Sched.Probe, 30, 100},
+		{"SMT sibling", c.Sched.SiblingProbe, 10, 20},
+		{"wake_affine", c.Sched.AffineCheck, 100, 300},
+		{"domain step", c.Sched.DomainStep, 20, 50},
+		{"context switch of processes", c.SwitchProcess, 1000, 2000},
+		{"context switch of threads", c.SwitchThread, 1000, 2000},
+		{"cold cache of 32 KiB within the LLC", 32 * c.RefillLLC, 2000, 10_000},
+		{"cold cache of 32 KiB across nodes", 32 * c.RefillRemote, 10_000, 100_000},
+		{"write of a shared line", c.Sched.SharedLineWrite, 100, 300},
+		{"write of a mask", c.Sched.MaskUpdate, 100, 300},
+		{"thread beside a busy one: 0.6 to 0.65", c.SMTSpeed, 1024 * 60 / 100, 1024 * 65 / 100},
+		{"interrupt to a busy CPU", c.IPISend + c.IPIDeliver + c.IPIHandle, 1000, 2000},
+		{"polling idle CPU", c.IdlePoll, 200, 200},
+		{"deep idle state", c.IdleDeep, 2000, 50_000},
+	} {
+		if r.got < r.least || r.got > r.most {
+			t.Errorf("%s: %d, want %d to %d", r.name, r.got, r.least, r.most)
+		}
+	}
+}
