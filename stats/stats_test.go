@@ -87,6 +87,24 @@ func TestSignificance(t *testing.T) {
 	}
 }
 
+// mechanisms.md 13.3: the level is 0.10. t(0.95, df 4) = 2.131847; 10 and 9.5 are that
+// far apart, 0.5/√(2s²/3), for s = 0.287248.
+func TestSignificanceLevel(t *testing.T) {
+	summary := func(mean, s float64) Summary { return Summarize(StatisticAmean, spread(mean, s)) }
+	near(t, "p at the level", PValue(summary(10, 0.287248), summary(9.5, 0.287248)), 0.10, 1e-5)
+	if !Significant(summary(10, 0.2872), summary(9.5, 0.2872)) {
+		t.Error("p just below 0.10 has a star")
+	}
+	if Significant(summary(10, 0.2873), summary(9.5, 0.2873)) {
+		t.Error("p just above 0.10 has parentheses")
+	}
+	// The degrees of freedom are pooled, n1+n2-2, for unequal sizes too: 4 and 2
+	// samples, means 11 and 9, s² = 8/3 and 2, se = √(8/3/4 + 2/2) = 1.290994, t =
+	// 2/1.290994 = 1.549193, df 4: p = 0.1963.
+	a, b := Summarize(StatisticAmean, []float64{9, 11, 11, 13}), Summarize(StatisticAmean, []float64{8, 10})
+	near(t, "p of unequal sizes", PValue(a, b), 0.1963, 5e-5)
+}
+
 func TestSignificanceUsesTheHarmonicMean(t *testing.T) {
 	a, b := Summarize(StatisticHmean, []float64{2, 6}), Summarize(StatisticHmean, []float64{4, 4})
 	// Hmean 3 against 4, s = √8 and 0, se = √(8/2) = 2, t = 0.5, df 2: p = 0.6667
