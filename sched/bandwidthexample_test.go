@@ -202,6 +202,19 @@ func Test4_6_EndOfAPeriod(t *testing.T) {
 	}
 }
 
+// 4.6, the guard: period, quota and burst are doubled as long as the doubled
+// period stays below a second.
+func TestLengthenedPeriods(t *testing.T) {
+	for _, c := range []struct{ period, want int64 }{{100, 200}, {499, 998}, {500, 500}, {600, 600}} {
+		p := &bandwidthPool{limit: Limit{Quota: c.period * millisecond / 2, Period: c.period * millisecond, Burst: c.period * millisecond / 4}}
+		p.lengthen()
+		want := Limit{Quota: c.want * millisecond / 2, Period: c.want * millisecond, Burst: c.want * millisecond / 4}
+		if p.limit != want {
+			t.Errorf("%d ms: %+v, want %+v", c.period, p.limit, want)
+		}
+	}
+}
+
 // 4.7: the slack timer distributes more than a slice, 5 ms, unless the refill is
 // less than 2 ms away.
 func Test4_7_SlackTimer(t *testing.T) {

@@ -132,6 +132,31 @@ func TestSaturatedSearchEfficiency(t *testing.T) {
 	}
 }
 
+// mechanisms.md 10.1, update: the mask is written when a CPU's state changes and
+// not at each look; without a cache to share not even the CPU's own note is.
+func TestMaskIsWrittenOnChange(t *testing.T) {
+	lab := newFilterLab(t, topo{1, 1, 4, 1}, "SIS_FILTER")
+	rq := &lab.rqs[1]
+	for _, c := range []struct {
+		tasks         int
+		writes, count int64
+	}{{1, 0, 0}, {2, 1, 1}, {2, 1, 1}, {5, 1, 1}, {1, 2, 0}, {1, 2, 0}, {2, 3, 1}} {
+		lab.busy(c.tasks, 1)
+		lab.updateOverloaded(rq)
+		wantInt(t, "writes", lab.work.MaskUpdates, c.writes)
+		wantInt(t, "count", int64(rq.llcShared.Overload.Count), c.count)
+		if in := rq.llcShared.Overload.CPUs.Has(1); in != (c.count == 1) || rq.overloaded != in {
+			t.Errorf("%d tasks: in the mask %v, noted %v", c.tasks, in, rq.overloaded)
+		}
+	}
+	alone := newFilterLab(t, topo{1, 2, 1, 1}, "SIS_FILTER")
+	alone.busy(3, 0)
+	alone.updateOverloaded(&alone.rqs[0])
+	if alone.rqs[0].llcShared != nil || alone.rqs[0].overloaded || alone.work.MaskUpdates != 0 {
+		t.Errorf("without a cache domain: noted %v, %d writes", alone.rqs[0].overloaded, alone.work.MaskUpdates)
+	}
+}
+
 // Siblings of a core that is entered are looked at even when filtered: core 1
 // is {1, 5}; CPU 1 is in the mask but idle by now, CPU 5 is not in it.
 func TestIdleCoreOfFilteredSibling(t *testing.T) {

@@ -2,6 +2,8 @@ package workload
 
 import (
 	"errors"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -77,6 +79,30 @@ func TestGoWakesTheChildrenInReverseOrder(t *testing.T) {
 		if !slices.Equal(woken, want) {
 			t.Errorf("%s: woken %v", line, woken)
 		}
+	}
+}
+
+// mechanisms.md 13.1: without flags a group is 20 senders and 20 receivers; a loop
+// is one message of 100 bytes from each sender to each receiver.
+func TestHackbenchDefaults(t *testing.T) {
+	s := mustBuild(t, "hackbench -g 3 -l 5")
+	got := map[string]int{}
+	for _, task := range s.Tasks[1:] { // the first is the parent
+		got[s.Programs[task.Program].String()]++
+	}
+	const start = "\twrite c0 1\n\tpoll c1\nL2:\n"
+	want := map[string]int{}
+	for group := range 3 {
+		writes := ""
+		for receiver := range 20 {
+			channel := 2 + 20*group + receiver
+			want[fmt.Sprintf("%s\tread c%d 100\n\tloop L2 100\n\texit\n", start, channel)] = 1 // 20 senders, 5 loops
+			writes += fmt.Sprintf("\twrite c%d 100\n", channel)
+		}
+		want[start+writes+"\tloop L2 5\n\texit\n"] = 20
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("programs and how many tasks run them:\n%v\nwant\n%v", got, want)
 	}
 }
 
