@@ -556,3 +556,17 @@ func TestModernForkWithinTheAllowance(t *testing.T) {
 		}
 	}
 }
+
+// 1.8: the sums of the slow path count delayed tasks in v6.12, not in v7.2; both have
+// them in nr_running.
+func TestSlowPathSumsAndDelayedTasks(t *testing.T) {
+	for kernel, want := range map[string]int32{"v6.12": 3, "v7.2": 2} {
+		l := newBalanceLab(t, kernel, realMachine())
+		delayed := l.spin(0, 3)[2]
+		l.SetDelayed(l.now, delayed, true)
+		sums := l.statsWithout(l.domain(0, "MC"), l.domain(0, "MC").Groups, l.NewTask(TaskSpec{ID: 100, CPU: 4}))
+		if sums.h != want || sums.nr != 3 {
+			t.Errorf("%s: h %d, nr %d; want %d and 3", kernel, sums.h, sums.nr, want)
+		}
+	}
+}
