@@ -404,6 +404,85 @@ func TestTooShortPeriodIsLengthened(t *testing.T) {
 	}
 }
 
+// mechanisms-modern.md 3.1: the burst is doubled, too, and nothing is once the
+// period would reach a second.
+func TestPeriodIsLengthenedWithItsBurst(t *testing.T) {
+	for _, c := range []struct{ period, times int64 }{{100, 2}, {499, 2}, {500, 1}} {
+		p := bandwidthPool{limit: Limit{Quota: 20 * millisecond, Period: c.period * millisecond, Burst: 10 * millisecond}}
+		p.lengthen()
+		if want := (Limit{Quota: c.times * 20 * millisecond, Period: c.times * c.period * millisecond, Burst: c.times * 10 * millisecond}); p.limit != want {
+			t.Errorf("%d ms: %+v, want %+v", c.period, p.limit, want)
+		}
+	}
+}
+
+// mechanisms-modern.md 3.1: other CPUs free their own queues, all with one
+// interrupt; the CPU's own queue is freed after the walk. A queue that is on such a
+// list already is passed over, and the pool's end is the walk's.
+func TestQueuesOfOtherCPUsAreFreedThere(t *testing.T) {
+	for _, kernel := range []string{"v6.12", "v7.2"} {
+		l := newLab(t, machineSpec{nodes: 1, llcs: 1, cores: 3, threads: 1}.build(), kernel)
+		groups := []*TaskGroup{l.limited(t, l.Root(), "/a", perPeriod(50)), l.limited(t, l.Root(), "/b", perPeriod(50))}
+		for _, g := range groups {
+			g.pool.runtime = 0
+			for cpu := range 3 {
+				q := g.queues[cpu]
+				q.bandwidth.remaining = 0
+				if l.profile.ThrottlesTasks {
+					l.throttleTasks(q)
+				} else {
+					l.throttle(q)
+				}
+			}
+			g.pool.runtime = 2 // for two of the three queues
+			l.distribute(g.pool, 0)
+		}
+		for _, g := range groups {
+			if g.Throttled(0) || !g.Throttled(1) || !g.Throttled(2) {
+				t.Errorf("%s, %s: throttled %v %v %v; want the own queue free", kernel, g.Name(), g.Throttled(0), g.Throttled(1), g.Throttled(2))
+			}
+			if first, second := g.queues[1].bandwidth.remaining, g.queues[2].bandwidth.remaining; first != 1 || second != 0 {
+				t.Errorf("%s, %s: CPUs 1 and 2 have %d and %d ns, want 1 and nothing", kernel, g.Name(), first, second)
+			}
+		}
+		if !take(&l.asked.unthrottle[1]) || l.asked.unthrottle[2] || l.asked.unthrottle[0] {
+			t.Errorf("%s: interrupts asked for: %v; want CPU 1 alone", kernel, l.asked.unthrottle)
+		}
+		groups[0].pool.runtime = 5
+		l.distribute(groups[0].pool, 0)
+		if left := groups[0].queues[1].bandwidth.remaining; left != 1 || l.asked.unthrottle[1] {
+			t.Errorf("%s: a queue on its way back got more (%d ns), interrupt %v", kernel, left, l.asked.unthrottle[1])
+		}
+		l.HandleUnthrottle(l.clock, 1)
+		if groups[0].Throttled(1) || groups[1].Throttled(1) {
+			t.Errorf("%s: CPU 1 has not freed its two queues", kernel)
+		}
+	}
+}
+
+// mechanisms-modern.md 3.1: the time of an empty queue does not count as throttled
+// (v6.6); from the first task on it does.
+func TestThrottledClockNeedsTasks(t *testing.T) {
+	for kernel, want := range map[string]int64{"v6.1": 20 * millisecond, "v6.12": 5 * millisecond, "v7.2": 5 * millisecond} {
+		l := newLab(t, uniprocessor(), kernel)
+		g := l.limited(t, l.Root(), "/g", perPeriod(50))
+		q := g.queues[0]
+		g.pool.runtime, q.bandwidth.remaining = 0, 0
+		if l.profile.ThrottlesTasks {
+			l.throttleTasks(q)
+		} else {
+			l.throttle(q)
+		}
+		l.clock += 15 * millisecond
+		l.hog(TaskSpec{Group: g}, 0)
+		l.clock += 5 * millisecond
+		l.setNow(l.clock)
+		g.pool.runtime = 50 * millisecond
+		l.distribute(g.pool, 0)
+		wantInt(t, kernel+": throttled time", g.BandwidthStats().ThrottledTime, want)
+	}
+}
+
 // Limits that cannot be are refused with the path and the rule.
 func TestLimitsThatCannotBe(t *testing.T) {
 	l := newLab(t, uniprocessor(), "v5.17")

@@ -1,6 +1,9 @@
 package sched
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 // mechanisms-modern.md 3.2, example 2: the quota is used up while the task is in
 // a system call of 20 ms. It runs on, and owes the time when it returns; the
@@ -38,6 +41,110 @@ func TestThrottledTaskFinishesItsSystemCall(t *testing.T) {
 	l.verify(t)
 	if l.Current(0) != task {
 		t.Error("the task does not run again after a refill")
+	}
+}
+
+// Example 1: 50 of 100 ms for one loop are ten slices of 5 ms, the eleventh is
+// refused, and the loop stops at once: it is in user mode. Who enters an empty queue
+// asks for 1 ns, so the first tick after it has 1 ms of debt to pay as well, and the
+// last slice is what is left, 50−6−8·5 = 4 ms.
+func TestTenSlicesThenLimbo(t *testing.T) {
+	l := newLab(t, uniprocessor(), "v7.2", "hz=1000")
+	g := l.limited(t, l.Root(), "/g", perPeriod(50))
+	g.pool.next, l.asked.timers = second, nil // the period does not end meanwhile
+	task := l.hog(TaskSpec{Group: g}, 0)
+	l.settle()
+	given := []int64{50*millisecond - g.pool.runtime}
+	for pool := g.pool.runtime; !task.limbo && l.clock < 100*millisecond; pool = g.pool.runtime {
+		l.advance(millisecond)
+		if g.pool.runtime != pool {
+			given = append(given, pool-g.pool.runtime)
+		}
+	}
+	l.verify(t)
+	want := []int64{1, 5_999_999, 5_000_000, 5_000_000, 5_000_000, 5_000_000, 5_000_000, 5_000_000, 5_000_000, 5_000_000, 4_000_000}
+	if !slices.Equal(given, want) {
+		t.Errorf("slices %v, want %v", given, want)
+	}
+	if l.clock != 50*millisecond || l.Current(0) != nil || task.Queued() || g.queues[0].bandwidth.remaining != 0 {
+		t.Errorf("at %d ns: runs %v, queued %v, %d ns left; want the end at 50 ms, in limbo, with nothing", l.clock, l.Current(0) != nil, task.Queued(), g.queues[0].bandwidth.remaining)
+	}
+}
+
+// Example 2: a debt of 20 ms needs 20 ms and 1 ns. (v6.12 pays the same way.)
+func TestDebtIsPaidToTheNanosecond(t *testing.T) {
+	for _, kernel := range []string{"v6.12", "v7.2"} {
+		for _, c := range []struct {
+			pool, left int64
+			freed      bool
+		}{{20_000_000, 0, false}, {20_000_001, 0, true}, {20_000_002, 1, true}} {
+			l := newLab(t, uniprocessor(), kernel)
+			g := l.limited(t, l.Root(), "/g", perPeriod(50))
+			q, p := g.queues[0], g.pool
+			p.runtime = 0
+			q.bandwidth.remaining = -20 * millisecond
+			if kernel == "v7.2" {
+				l.throttleTasks(q)
+			} else {
+				l.throttle(q)
+			}
+			if !g.Throttled(0) {
+				t.Fatalf("%s: a queue in debt is not throttled", kernel)
+			}
+			p.runtime = c.pool
+			l.distribute(p, 0)
+			if g.Throttled(0) == c.freed || p.runtime != c.left {
+				t.Errorf("%s, %d ns to pay with: throttled %v, %d ns left; want %v and %d", kernel, c.pool, g.Throttled(0), p.runtime, !c.freed, c.left)
+			}
+		}
+	}
+}
+
+// 3.2: a queue in which a task runs asks for a whole slice, another one for 1 ns.
+func TestWhatAQueueAsksFor(t *testing.T) {
+	for _, running := range []bool{true, false} {
+		l := newLab(t, uniprocessor(), "v7.2")
+		g := l.limited(t, l.Root(), "/g", perPeriod(50))
+		q := g.queues[0]
+		if running {
+			l.hog(TaskSpec{Group: g}, 0)
+			l.settle()
+		}
+		q.bandwidth.remaining, g.pool.runtime = -2*millisecond, 50*millisecond
+		l.pay(q, 0)
+		want := map[bool]int64{true: 5 * millisecond, false: 1}[running]
+		if q.bandwidth.remaining != want || g.pool.runtime != 48*millisecond-want {
+			t.Errorf("running %v: the queue has %d ns, the pool %d; want %d and the rest", running, q.bandwidth.remaining, g.pool.runtime, want)
+		}
+	}
+}
+
+// 3.2: limbo is a stack: who went there last is enqueued first, so that who went
+// there first ends at the front of the CPU's list.
+func TestLimboIsNewestFirst(t *testing.T) {
+	l := newLab(t, uniprocessor(), "v7.2")
+	g := l.limited(t, l.Root(), "/g", perPeriod(20))
+	tasks := [2]*Task{l.hog(TaskSpec{Group: g}, 0), l.hog(TaskSpec{Group: g}, 0)}
+	l.settle()
+	for !g.Throttled(0) && l.clock < 100*millisecond {
+		l.settle()
+		l.clock = l.nextTick()
+		l.Tick(l.clock, 0)
+	}
+	first, second := tasks[0], tasks[1]
+	if l.Current(0) == second {
+		first, second = second, first
+	}
+	l.settle() // the one that runs goes to limbo, then the other
+	q := g.queues[0]
+	if q.limbo != second || second.limboNext != first {
+		t.Fatal("limbo does not begin with the task that came last")
+	}
+	l.refill(g.pool)
+	l.distribute(g.pool, 0)
+	l.verify(t)
+	if l.rqs[0].lruHead != first || first.lruNext != second {
+		t.Error("the task that came to limbo first is not at the front of the CPU's list")
 	}
 }
 

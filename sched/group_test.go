@@ -137,19 +137,21 @@ func Test3_1_WeightToShares(t *testing.T) {
 // Worked example of mechanisms.md 3.5: shares 1024, two CPUs with group loads
 // 1024 and 3072: the entities weigh 256 and 768.
 func Test3_5_SharesFollowLoad(t *testing.T) {
-	l := newLab(t, machineSpec{nodes: 1, llcs: 1, cores: 2, threads: 1}.build(), "v5.17")
-	g := l.NewGroup(l.Root(), "/g")
-	for cpu, load := range []int64{1024, 3072} {
-		q := g.queues[cpu]
-		q.avg.loadAvg, q.tgContrib = load, load
-		g.loadAvg += load
-	}
-	wantInt(t, "1024 * 1024/4096", l.groupWeight(g.queues[0]), 256<<weightShift)
-	wantInt(t, "1024 * 3072/4096", l.groupWeight(g.queues[1]), 768<<weightShift)
+	for _, kernel := range []string{"v5.17", "v6.12", "v7.2"} {
+		l := newLab(t, machineSpec{nodes: 1, llcs: 1, cores: 2, threads: 1}.build(), kernel)
+		g := l.NewGroup(l.Root(), "/g")
+		for cpu, load := range []int64{1024, 3072} {
+			q := g.queues[cpu]
+			q.avg.loadAvg, q.tgContrib = load, load
+			g.loadAvg += load
+		}
+		wantInt(t, kernel+": 1024 * 1024/4096", l.groupWeight(g.queues[0]), 256<<weightShift)
+		wantInt(t, kernel+": 1024 * 3072/4096", l.groupWeight(g.queues[1]), 768<<weightShift)
 
-	// What is queued here counts at once, before the average has grown.
-	g.queues[0].load = 5120 << weightShift
-	wantInt(t, "1024 * 5120/(3072+5120)", l.groupWeight(g.queues[0]), 640<<weightShift)
+		// What is queued here counts at once, before the average has grown.
+		g.queues[0].load = 5120 << weightShift
+		wantInt(t, kernel+": 1024 * 5120/(3072+5120)", l.groupWeight(g.queues[0]), 640<<weightShift)
+	}
 }
 
 // The floor and the ceiling of mechanisms.md 3.1.

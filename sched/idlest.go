@@ -143,7 +143,7 @@ func (s *Scheduler) statsWithout(d *Domain, g *CPUGroup, t *Task) groupStats {
 			stats.load += s.cpuLoadWithout(rq, t)
 			stats.util += s.cpuUtilWithout(rq, t)
 			stats.runnable += s.cpuRunnableWithout(rq, t)
-			stats.h += rq.cfs.h - own
+			stats.h += s.tasksOn(rq) - own
 			stats.nr += rq.nr - own
 			if rq.nr == own && idleWithout(rq, t) {
 				stats.idleCPUs++

@@ -132,6 +132,47 @@ func TestLagIsClamped(t *testing.T) {
 	}
 }
 
+// 2.4: the clamp is of real time: at nice 5 6.8 ms·1024/335 are 20.79 ms of virtual
+// time, and with a tick of 1 ms 2.8+1 ms are left.
+func TestClampOfOtherWeights(t *testing.T) {
+	for _, c := range []struct {
+		nice, hz, want int64
+	}{{0, 250, 6_800_000}, {5, 250, 20_785_671}, {0, 1000, 3_800_000}} {
+		s := newFollowed(t, "v7.2").s
+		s.tun.MinGranularity, s.hz = 2_800_000, c.hz
+		w := taskWeight(PolicyNormal, int8(c.nice))
+		cfs, all := lagQueue([][2]int64{{0, w}, {1_000 * msec, w}})
+		s.noteLag(cfs, all[1])
+		// The inverse of a weight is rounded to 32 bits: 335 to a part in a million.
+		if got := -all[1].lag; got < c.want-c.want/1_000_000 || got > c.want+1 {
+			t.Errorf("nice %d, HZ %d: lag %d, want -%d", c.nice, c.hz, all[1].lag, c.want)
+		}
+	}
+}
+
+// 2.5, the example: of two of one weight (W+w)/W is 2. Blocked with lag −2 ms, woken
+// when that would have become −3 ms, it is placed at V+4 ms, and has −2 ms then;
+// woken when it would be positive it is placed at V.
+func TestReplacedByItsLag(t *testing.T) {
+	const w = nice0Stored
+	s := newFollowed(t, "v7.2").s
+	for _, c := range []struct{ v, want, lag int64 }{
+		{16 * msec, 14 * msec, -2 * msec}, // V of the others 10, with it 13: a lag of −3
+		{8 * msec, 10 * msec, 0},          // V with it 9: a lag of +1
+	} {
+		cfs, _ := lagQueue([][2]int64{{10 * msec, w}})
+		se := &Entity{weight: w, cfs: cfs, vruntime: c.v, lag: -2 * msec, delayable: true}
+		s.placeByLag(cfs, se)
+		if se.vruntime != c.want {
+			t.Errorf("from %d: placed at %d, want %d", c.v, se.vruntime, c.want)
+		}
+		cfs.line.insert(se)
+		if got := cfs.average() - se.vruntime; got != c.lag {
+			t.Errorf("from %d: lag %d in the queue, want %d", c.v, got, c.lag)
+		}
+	}
+}
+
 // The example of 2.10.
 func TestReweightKeepsLag(t *testing.T) {
 	const w = nice0Stored

@@ -121,6 +121,94 @@ func TestEpochsHalveRuntime(t *testing.T) {
 	}
 }
 
+// 4.5: HZ/100 jiffies are 2 at 250 Hz, 8 ms, 10 at 1000 Hz, and never none.
+func TestEpochPeriod(t *testing.T) {
+	for hz, want := range map[int64]int64{100: 1, 250: 2, 300: 3, 1000: 10} {
+		cfg := NewConfig(twoCaches(), &v72)
+		cfg.HZ = hz
+		s, err := New(cfg, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantInt(t, "jiffies of an epoch", s.llcs.period, want)
+	}
+}
+
+// 4.5: a preference is forgotten when the epoch of the last scan lies more than 5
+// back, or when the process has too many threads.
+func TestPreferenceIsForgotten(t *testing.T) {
+	for _, c := range []struct {
+		behind  int64
+		threads int32
+		want    int32
+	}{{5, 2, 0}, {6, 2, noLLC}, {0, 1, noLLC}} {
+		l := newBalanceLab(t, "v7.2", twoCaches())
+		space := l.NewAddressSpace()
+		task := l.thread(space, 4)
+		space.cpu, space.threads = 1, c.threads
+		at, _ := l.atCurrentEpoch(space, 4)
+		space.epoch = at.epoch - c.behind
+		l.chargeSpace(&l.rqs[4], task, 1_000_000)
+		if task.preferredLLC != c.want {
+			t.Errorf("%d epochs later, %d threads: prefers LLC %d, want %d", c.behind, c.threads, task.preferredLLC, c.want)
+		}
+	}
+}
+
+// 4.5: a charge adds to what the process ran on the CPU and to what all did there.
+func TestChargesOfAProcess(t *testing.T) {
+	l := newBalanceLab(t, "v7.2", twoCaches())
+	space, other := l.NewAddressSpace(), l.NewAddressSpace()
+	a, b := l.thread(space, 4), l.thread(other, 4)
+	l.chargeSpace(&l.rqs[4], a, 3_000)
+	l.chargeSpace(&l.rqs[4], b, 500)
+	all, own := l.atCurrentEpoch(space, 4)
+	wantInt(t, "all on the CPU", all.runtime, 3_500)
+	wantInt(t, "the process", own.runtime, 3_000)
+	wantInt(t, "the process on another CPU", space.cpus[0].runtime, 0)
+}
+
+// 4.5: the average of threads that run at once moves by a quarter of the cache's
+// CPUs, at least a half, at most an eighth: (6-2)/2 = 2, (6-2)/4 = 1, (18-2)/8 = 2.
+func TestAverageOfRunningThreads(t *testing.T) {
+	for _, c := range []struct {
+		cores   int
+		running int
+		want    int64
+	}{{8, 6, 4}, {16, 6, 3}, {64, 18, 4}} {
+		l := newBalanceLab(t, "v7.2", machineSpec{nodes: 1, llcs: 2, cores: c.cores, threads: 1}.build())
+		space := l.NewAddressSpace()
+		for cpu := range c.running {
+			l.thread(space, cpu)
+		}
+		l.thread(space, 0) // waits: does not count
+		space.runningAvg = 2
+		l.scanSpace(&l.rqs[0], space)
+		wantInt(t, "average", space.runningAvg, c.want)
+	}
+}
+
+// 4.5: until the next epoch nobody else scans, and a process with too many threads
+// loses what it prefers instead.
+func TestScanOncePerEpoch(t *testing.T) {
+	l := newBalanceLab(t, "v7.2", twoCaches())
+	space := l.NewAddressSpace()
+	l.thread(space, 5)
+	l.thread(space, 6)
+	l.atCurrentEpoch(space, 5)
+	space.cpus[5].runtime = 1_000_000
+	l.scanSpace(&l.rqs[5], space)
+	wantInt(t, "prefers CPU", int64(space.cpu), 5)
+	space.cpu = noLLC
+	l.setNow(l.now + 4_000_000) // a jiffy: half an epoch
+	l.scanSpace(&l.rqs[5], space)
+	wantInt(t, "within the epoch", int64(space.cpu), noLLC)
+	space.cpu, space.threads = 5, 1
+	l.setNow(l.now + 4_000_000)
+	l.scanSpace(&l.rqs[5], space)
+	wantInt(t, "a single thread prefers", int64(space.cpu), noLLC)
+}
+
 // The third thread of a process comes to the two others; a process of its own
 // does not, and no kernel before v7.2 does it. (Two threads alone would keep no
 // CPU busy beside another, so nobody would wake an idle balancer.)

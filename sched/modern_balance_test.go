@@ -14,6 +14,7 @@ func TestModernElection(t *testing.T) {
 		want         string // CPUs of node 0 that may balance
 	}{
 		{"halves of busy cores: the first idle one of each group", "v7.2", []int{0, 2}, "MC", "1 3"},
+		{"halves of busy cores: not the busy first CPU either", "v6.12", []int{0, 2}, "MC", "1 3"},
 		{"an idle half in v6.1 too", "v6.1", []int{0, 2}, "MC", "1 3"},
 		{"an idle core goes before an earlier half", "v6.12", []int{0}, "NUMA", "2"},
 		{"v6.1 takes the half", "v6.1", []int{0}, "NUMA", "1"},
@@ -61,6 +62,8 @@ func TestBusiestGroupAmongEquals66(t *testing.T) {
 		{"spare: the first core", groupStats{idleCPUs: 9}, groupStats{smt: true, h: 1, idleCPUs: 1}, true, true},
 		{"spare: fewer idle", groupStats{idleCPUs: 2, nr: 9}, groupStats{idleCPUs: 1, nr: 1}, false, true},
 		{"imbalanced: the first", groupStats{kind: groupImbalanced}, groupStats{kind: groupImbalanced}, false, false},
+		{"LLC balance: more tasks that prefer dst's cache", groupStats{kind: groupLLCBalance, prefersDst: 1, nr: 9}, groupStats{kind: groupLLCBalance, prefersDst: 2, nr: 2}, false, true},
+		{"LLC balance: as many", groupStats{kind: groupLLCBalance, prefersDst: 2}, groupStats{kind: groupLLCBalance, prefersDst: 2, nr: 9}, false, false},
 	} {
 		if got := busier66(&c.young, &c.old, c.first); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
@@ -89,13 +92,16 @@ func TestIneligibleTaskIsNotMoved(t *testing.T) {
 		kernel  string
 		failed  int32
 		dstBusy bool
+		off     FeatureSet
 		want    string // CPUs of P and Q
 	}{
-		{"v7.2", 0, true, "0 1"}, {"v6.12", 0, true, "1 0"},
-		{"v7.2", 1, true, "1 0"},  // only in a first attempt
-		{"v7.2", 0, false, "1 0"}, // only to a queue that is not empty
+		{"v7.2", 0, true, 0, "0 1"}, {"v6.12", 0, true, 0, "1 0"},
+		{"v7.2", 1, true, 0, "1 0"},  // only in a first attempt
+		{"v7.2", 0, false, 0, "1 0"}, // only to a queue that is not empty
+		{"v7.2", 0, true, Features(PlaceLag), "1 0"},
 	} {
 		l := newBalanceLab(t, c.kernel, balanceMachine(1, 2, 1))
+		l.features &^= c.off
 		if c.dstBusy {
 			l.spin(1, 1)
 		}
@@ -390,6 +396,117 @@ func TestIdleBalancerInsists(t *testing.T) {
 		l.rqs[2].nohz.flags = kickBalance
 		if l.NohzBalance(l.now, 2) {
 			t.Errorf("%s: balances with work of its own", kernel)
+		}
+	}
+}
+
+// 4.2: the ranks of the types, and the order of the tests for them. A group of
+// two CPUs with everything that could be said of it.
+func TestGroupTypesOf72(t *testing.T) {
+	rising := []groupType{groupHasSpare, groupFullyBusy, groupMisfit, groupSMTBalance, groupAsymPacking, groupImbalanced, groupLLCBalance, groupOverloaded}
+	for i, kind := range rising {
+		wantInt(t, kind.String(), int64(kind), int64(i))
+	}
+	g := groupStats{weight: 2, capacity: 2048, nr: 3, util: 2048, runnable: 4096, wantsLLC: true, sharesCore: true}
+	for _, c := range []struct {
+		what       string
+		change     func()
+		imbalanced bool
+		want       groupType
+	}{
+		{"more tasks than CPUs, and they want more", func() {}, true, groupOverloaded},
+		{"no more tasks than CPUs", func() { g.nr = 2 }, true, groupLLCBalance},
+		{"none prefers dst's cache", func() { g.wantsLLC = false }, true, groupImbalanced},
+		{"the lower level has no trouble", func() {}, false, groupSMTBalance},
+		{"its CPUs are no core", func() { g.sharesCore = false }, false, groupFullyBusy},
+		{"a CPU idles", func() { g.nr = 1 }, false, groupHasSpare},
+	} {
+		c.change()
+		if got := g.classify(117, c.imbalanced); got != c.want {
+			t.Errorf("%s: %s, want %s", c.what, got, c.want)
+		}
+	}
+}
+
+// 4.2: a core counts as shared only for a CPU that idles, from outside, and with
+// more than one task that wants to run; before v6.6 there is no such type.
+func TestSharedCoreIsAType(t *testing.T) {
+	for _, c := range []struct {
+		kernel string
+		tasks  int
+		idle   IdleType
+		want   groupType
+	}{
+		{"v7.2", 2, Idle, groupSMTBalance}, {"v6.12", 2, NewlyIdle, groupSMTBalance}, {"v7.2", 2, NotIdle, groupFullyBusy},
+		{"v7.2", 1, Idle, groupHasSpare}, {"v6.1", 2, Idle, groupFullyBusy},
+	} {
+		l := newBalanceLab(t, c.kernel, realMachine())
+		l.spin(0, c.tasks)
+		l.rqs[0].cfs.avg.utilAvg, l.rqs[1].cfs.avg.utilAvg = 1024, 1024
+		env := l.env(2, "MC", c.idle)
+		var gs groupStats
+		l.collectGroup(env, l.domain(0, "MC").Groups, &gs)
+		if gs.kind != c.want {
+			t.Errorf("%s, %d tasks, dst %s: %s, want %s", c.kernel, c.tasks, c.idle, gs.kind, c.want)
+		}
+	}
+}
+
+// 4.3: where siblings should spread, tasks that prefer the spare local group's
+// cache are fetched although the idle CPUs speak against it; elsewhere they are not.
+func TestLLCBalanceForcesBetweenSiblings(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		prefer bool
+		local  groupType
+		idle   IdleType
+		want   bool
+	}{
+		{"siblings, spare", true, groupHasSpare, NotIdle, true},
+		{"siblings, full", true, groupFullyBusy, Idle, false},
+		{"no siblings: idle CPUs 1 <= 0+1", false, groupHasSpare, Idle, false},
+		{"no siblings, busy", false, groupHasSpare, NotIdle, false},
+	} {
+		ds := domainStats{
+			local:         groupStats{kind: c.local, weight: 2, nr: 1, h: 1, cores: 2, idleCPUs: 1},
+			busiest:       groupStats{kind: groupLLCBalance, weight: 2, nr: 2, h: 2, cores: 2},
+			preferSibling: c.prefer,
+		}
+		env := balanceEnv{d: &Domain{ImbalancePct: 117}, idle: c.idle}
+		if got := ds.unbalanced(&env, coreDifference); got != c.want {
+			t.Errorf("%s: unbalanced %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// 4.4: the verdicts before the affinity test leave a source pinned: without
+// another one the pass ends as one over pinned tasks, and its interval doubles.
+// A running task that gets past them is enough to clear that.
+func TestRefusedSourceLooksPinned(t *testing.T) {
+	for _, c := range []struct {
+		kernel   string
+		name     string
+		kthreads int // of the three tasks, the running one last
+		outcome  passOutcome
+		interval int64
+	}{
+		{"v7.2", "kernel threads all", 3, passAllPinned, 4}, {"v6.12", "kernel threads all", 3, passAllPinned, 4},
+		{"v7.2", "those that wait", 2, passFailed, 2},
+	} {
+		l := newBalanceLab(t, c.kernel, balanceMachine(1, 2, 1)) // MC of two CPUs: 2 to 4 ms
+		l.spin(1, 1)
+		tasks := l.spin(0, 3)
+		for i := range c.kthreads {
+			tasks[2-i].kthread = true
+		}
+		for cpu, load := range []int64{3072, 512} { // overloaded, and more than 117 %
+			avg := &l.rqs[cpu].cfs.avg
+			avg.loadAvg, avg.utilAvg, avg.runnableAvg = load, 1024, load
+		}
+		d := l.domain(1, "MC")
+		l.enterBalancing(&l.rqs[1])
+		if res := l.balancePass(&l.rqs[1], d, NotIdle); res.outcome != c.outcome || d.balanceInterval != c.interval {
+			t.Errorf("%s, %s: %s, interval %d ms; want %s, %d", c.kernel, c.name, res.outcome, d.balanceInterval, c.outcome, c.interval)
 		}
 	}
 }

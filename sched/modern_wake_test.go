@@ -362,3 +362,211 @@ func TestWithoutClustersAsBefore(t *testing.T) {
 		}
 	}
 }
+
+// 1.2: B is put on its queue again where it is, and then it is asked whether it
+// preempts; C, far ahead of it, has to go.
+func TestDelayedWakeePreemptsWhereItIs(t *testing.T) {
+	for _, kernel := range modernKernels {
+		for _, ahead := range []int64{0, 1_000_000_000} {
+			l := newBalanceLab(t, kernel, realMachine())
+			l.spin(0, 1)
+			b := l.spin(3, 2)[1]
+			l.SetDelayed(l.now, b, true)
+			l.rqs[3].curr.se.vruntime = b.se.vruntime + ahead
+			l.Wake(l.now, 0, b, false)
+			if got := l.NeedResched(3); got != (ahead > 0) {
+				t.Errorf("%s, C %d ns ahead: CPU 3 asked to reschedule %v", kernel, ahead, got)
+			}
+		}
+	}
+}
+
+// 1.2, the end of the example: had CPU 3 gone idle, B would have left its queue
+// (2.5), and its wakeup is one like any other.
+func TestDelayedWakeeOfACPUThatWentIdle(t *testing.T) {
+	for _, kernel := range modernKernels {
+		l := newBalanceLab(t, kernel, realMachine())
+		a := l.spin(0, 1)[0]
+		b := l.spin(3, 2)[1]
+		l.SetDelayed(l.now, b, true)
+		l.Schedule(l.now, 3, true) // C sleeps
+		if b.Queued() || !l.Idle(3) {
+			t.Fatalf("%s: B queued %v, CPU 3 idle %v", kernel, b.Queued(), l.Idle(3))
+		}
+		flips, searches := a.flips, l.Stats(0).SISSearch
+		if cpu := l.Wake(l.now, 0, b, false); cpu != 3 || a.flips != flips+1 || l.Stats(0).SISSearch != searches+1 {
+			t.Errorf("%s: CPU %d after %d searches, %d flips; want 3 after one, with one flip", kernel, cpu, l.Stats(0).SISSearch-searches, a.flips-flips)
+		}
+	}
+}
+
+// 1.2 and 1.3: the wakeup of a pinned task has no choice of a CPU and no flip, but
+// keeps its CPU from being idle until that has handled its wake list.
+func TestPinnedWakeupMakesItsCPUBusy(t *testing.T) {
+	for _, kernel := range modernKernels {
+		l := newBalanceLab(t, kernel, realMachine())
+		a := l.spin(0, 1)[0]
+		pinned := l.NewTask(TaskSpec{ID: 100, CPU: 4, Allowed: machine.MaskOf(8, 4)})
+		flips, searches := a.flips, l.Stats(0).SISSearch
+		if cpu := l.Wake(l.now, 0, pinned, false); cpu != 4 || l.Idle(4) || !l.WakeListPending(4) {
+			t.Errorf("%s: CPU %d, idle %v, wakeup pending %v; want 4, no, yes", kernel, cpu, l.Idle(4), l.WakeListPending(4))
+		}
+		if a.flips != flips || l.Stats(0).SISSearch != searches {
+			t.Errorf("%s: %d flips, %d searches; want none", kernel, a.flips-flips, l.Stats(0).SISSearch-searches)
+		}
+	}
+}
+
+// 1.3: a wakeup by an interrupt counts for whoever is current, and nothing clears
+// the count, an exec neither.
+func TestFlipsOfInterruptsAndExec(t *testing.T) {
+	for _, kernel := range modernKernels {
+		l := newPlacementLabOn(t, kernel, realMachine())
+		l.busy(1, 0)
+		shell := l.rqs[0].curr
+		shell.flips = 6
+		l.InInterrupt(true)
+		l.wake(l.task(2), 0, false)
+		l.InInterrupt(false)
+		wantInt(t, kernel+": flips of a task that a timer interrupts", int64(shell.flips), 7)
+		shell.se.avg.last = 0
+		l.Exec(l.now, 0)
+		wantInt(t, kernel+": flips after exec", int64(shell.flips), 7)
+	}
+}
+
+// 1.5: the steps of wake_affine in their order; CPUs 0 and 1 share a cache, CPU 4
+// is on the other node. The wakee's load is 1024.
+func TestModernAffineSteps(t *testing.T) {
+	for _, kernel := range modernKernels {
+		for _, c := range []struct {
+			name               string
+			prev               int
+			here, there        int // tasks on each
+			sync               bool
+			hereLoad, prevLoad int64
+			cpu                int
+			why                AffineReason
+		}{
+			{"both idle in one cache: prev", 1, 0, 0, false, 0, 0, 1, AffineIdlePrev},
+			{"here idle, prev not: here", 1, 0, 1, false, 0, 0, 0, AffineIdleHere},
+			{"here idle, but in another cache: the loads", 4, 0, 1, false, 9999, 0, 4, AffineUndecided},
+			{"sync goes before an idle prev", 1, 1, 0, true, 0, 0, 0, AffineSync},
+			{"prev idle, whatever its load", 4, 1, 0, false, 0, 9999, 4, AffineIdlePrev},
+			// NUMA and MC have 117: the factor is 108. 100·(0+1024) < 108·(2048−1024).
+			{"less here", 4, 2, 1, false, 0, 2048, 0, AffineWeight},
+			// 100·(1024+1024) against 108·(2048−1024).
+			{"not less here", 4, 2, 1, false, 1024, 2048, 4, AffineUndecided},
+		} {
+			l := newPlacementLabOn(t, kernel, realMachine())
+			for cpu, n := range map[int]int{0: c.here, c.prev: c.there} {
+				if n > 0 {
+					l.busy(n, cpu)
+				}
+			}
+			l.load(0, c.hereLoad)
+			l.load(c.prev, c.prevLoad)
+			task := l.task(c.prev)
+			task.se.avg.loadAvg = 1024
+			if cpu, why := l.decideAffine(task, 0, c.sync); cpu != c.cpu || why != c.why {
+				t.Errorf("%s, %s: CPU %d by %q, want CPU %d by %q", kernel, c.name, cpu, why, c.cpu, c.why)
+			}
+		}
+	}
+}
+
+// 1.5: without a bias equal loads keep the wakee at prev, but a sync waker's one
+// more pulls it: 1536−512+1024 against 3072−1024.
+func TestModernEqualLoads(t *testing.T) {
+	for _, kernel := range modernKernels {
+		for _, c := range []struct {
+			sync     bool
+			hereLoad int64
+			want     int
+		}{{false, 1024, 1}, {true, 1536, 0}, {true, 1537, 1}} {
+			l := newPlacementLabOn(t, kernel, realMachine(), "NO_WA_BIAS")
+			l.busy(2, 0, 1)
+			l.load(0, c.hereLoad)
+			l.load(1, 3072)
+			l.rqs[0].curr.se.avg.loadAvg = 512
+			task := l.task(1)
+			task.se.avg.loadAvg = 1024
+			if cpu, _ := l.decideAffine(task, 0, c.sync); cpu != c.want {
+				t.Errorf("%s, sync %v, load %d here: CPU %d, want %d", kernel, c.sync, c.hereLoad, cpu, c.want)
+			}
+		}
+	}
+}
+
+// 1.7: a budget of nobody ends the search also where an idle core is claimed,
+// and there is one; any other is not used up by the search for that core.
+func TestModernBudgetAndIdleCores(t *testing.T) {
+	smt := machineSpec{nodes: 1, llcs: 1, cores: 4, threads: 2, adjacent: true}.build()
+	for _, kernel := range modernKernels {
+		for budget, want := range map[int32]int{0: 0, 1: 6} {
+			l := newPlacementLabOn(t, kernel, smt)
+			l.allBusy()
+			l.idles(6, 7)
+			l.rqs[0].llcShared.HasIdleCores, l.rqs[0].llcShared.NrIdleScan = true, budget
+			if cpu := l.wake(l.task(0), 0, false); cpu != want {
+				t.Errorf("%s, nr_idle_scan %d, only the last core idles: CPU %d, want %d", kernel, budget, cpu, want)
+			}
+		}
+	}
+}
+
+// 1.7: a failed search for an idle core takes the claim back.
+func TestModernClaimIsTakenBack(t *testing.T) {
+	for _, kernel := range modernKernels {
+		l := newPlacementLabOn(t, kernel, realMachine())
+		l.allBusy()
+		l.rqs[0].llcShared.HasIdleCores, l.rqs[0].llcShared.NrIdleScan = true, 4
+		l.wantCPU(l.wake(l.task(0), 0, false), 0)
+		if l.hasIdleCores(0) {
+			t.Errorf("%s: an idle core is still claimed", kernel)
+		}
+	}
+}
+
+// 1.8: within the allowance of imb_numa_nr = 2, and with as many idle CPUs but for
+// two, a fork stays on its node although the other has more; of two allowed CPUs
+// here the allowance is no more than one.
+func TestModernForkWithinTheAllowance(t *testing.T) {
+	m := machineSpec{nodes: 2, llcs: 2, cores: 2, threads: 2}.build() // 2 LLCs a node: imb_numa_nr 2
+	for _, kernel := range modernKernels {
+		for _, c := range []struct {
+			name    string
+			busy    []int
+			allowed []int
+			node    int
+		}{
+			{"one here: 1+1 <= 2", []int{0}, nil, 0},
+			{"two here: 2+1 > 2", []int{0, 1}, nil, 1},
+			{"of the CPUs here one is allowed: 1+1 > 1", []int{0}, []int{1, 4, 5}, 1},
+		} {
+			l := newPlacementLabOn(t, kernel, m)
+			if got := topDomain(l.Scheduler, 0).ImbNUMANr; got != 2 {
+				t.Fatalf("imb_numa_nr %d, want 2", got)
+			}
+			l.busy(1, c.busy...)
+			cpu := l.selectCPU(l.task(0, c.allowed...), 0, 0, KindFork, false)
+			if got := l.scratch.nodeOf[cpu]; int(got) != c.node {
+				t.Errorf("%s, %s: CPU %d of node %d, want node %d", kernel, c.name, cpu, got, c.node)
+			}
+		}
+	}
+}
+
+// 1.8: the sums of the slow path count delayed tasks in v6.12, not in v7.2; both have
+// them in nr_running.
+func TestSlowPathSumsAndDelayedTasks(t *testing.T) {
+	for kernel, want := range map[string]int32{"v6.12": 3, "v7.2": 2} {
+		l := newBalanceLab(t, kernel, realMachine())
+		delayed := l.spin(0, 3)[2]
+		l.SetDelayed(l.now, delayed, true)
+		sums := l.statsWithout(l.domain(0, "MC"), l.domain(0, "MC").Groups, l.NewTask(TaskSpec{ID: 100, CPU: 4}))
+		if sums.h != want || sums.nr != 3 {
+			t.Errorf("%s: h %d, nr %d; want %d and 3", kernel, sums.h, sums.nr, want)
+		}
+	}
+}

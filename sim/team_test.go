@@ -142,6 +142,17 @@ func TestSysbenchWakesTwiceAStatement(t *testing.T) {
 	}
 }
 
+// 6.7: with its writes a transaction has 20 statements, 40 wakeups.
+func TestSysbenchWakesFortyTimesATransaction(t *testing.T) {
+	for _, driver := range []string{"mysql", "pgsql"} {
+		m, _ := build(t, "1n4c1t", "v4.14", "sysbench", "oltp_read_write", "run", "--time=0", "--events=100", "--db-driver="+driver)
+		r := run(t, m)
+		if extra := r.Wakeups - 40*100; extra < 0 || extra > 10 {
+			t.Errorf("%s: %d wakeups in 100 transactions, want 40 each and a few", driver, r.Wakeups)
+		}
+	}
+}
+
 // All threads together take --events, none more, with either server.
 func TestSysbenchCountsEvents(t *testing.T) {
 	for _, driver := range []string{"mysql", "pgsql"} {

@@ -27,14 +27,20 @@ type LoopbackRules struct {
 	// PagedDatagrams (from v5.14): what does not fit into four pages is held in
 	// single ones instead of one long allocation.
 	PagedDatagrams bool
+	// SmallHeads (from v6.3 [M]): short datagrams have heads of one size, taken
+	// from a cache of their own, instead of the allocator's next size class.
+	SmallHeads bool
+	// MustFit (from v6.18): a datagram that would go beyond the buffer is
+	// dropped, unless nothing else is in it; before, the last one may overshoot.
+	MustFit bool
 }
 
 // kernelLoopback lists, oldest first, the version from which each set holds.
 // The send buffers are ten segments with room for headers (320), a socket buffer
 // (256) and its fragment table, on v3.2 10*(16384+320+256+384), on v3.8
 // 10*(65483+320+256+320); later twice ten of the next power of two and a socket
-// buffer. The version v3.12 is from memory, and so is the one that ended
-// FullAtLimit.
+// buffer. The versions v3.12, v6.3 and the one that ended FullAtLimit are from
+// memory; what v6.18 has is measured.
 var kernelLoopback = []struct {
 	major, minor int
 	rules        LoopbackRules
@@ -45,6 +51,8 @@ var kernelLoopback = []struct {
 	{4, 14, LoopbackRules{MSS: 65483, SegmentMax: 65483, TCPSndBuf: 2_626_560, TCPRcvBuf: 87380, UDPRcvBuf: 212992, BulkRelease: true}},
 	{4, 20, LoopbackRules{MSS: 65483, SegmentMax: 65483, TCPSndBuf: 2_626_560, TCPRcvBuf: 131072, UDPRcvBuf: 212992, BulkRelease: true}},
 	{5, 14, LoopbackRules{MSS: 65483, SegmentMax: 65483, TCPSndBuf: 2_626_560, TCPRcvBuf: 131072, UDPRcvBuf: 212992, BulkRelease: true, PagedDatagrams: true}},
+	{6, 3, LoopbackRules{MSS: 65483, SegmentMax: 65483, TCPSndBuf: 2_626_560, TCPRcvBuf: 131072, UDPRcvBuf: 212992, BulkRelease: true, PagedDatagrams: true, SmallHeads: true}},
+	{6, 18, LoopbackRules{MSS: 65483, SegmentMax: 65483, TCPSndBuf: 2_626_560, TCPRcvBuf: 131072, UDPRcvBuf: 212992, BulkRelease: true, PagedDatagrams: true, SmallHeads: true, MustFit: true}},
 }
 
 // loopbackRulesOf are the rules of a version that is not too old.
@@ -69,14 +77,23 @@ const (
 // a socket buffer with room for the headers and its fragment table.
 const segmentOverhead = 1280
 
-// datagramHeaders are the IP and UDP headers and the room for the link's.
-const datagramHeaders = 28 + 32
+// datagramHeaders are the IP and UDP headers (28), the room for the link's (16)
+// and the 15 bytes by which that may have to be aligned.
+const datagramHeaders = 28 + 16 + 15
+
+// smallHead is the size of the heads that SmallHeads is about, fragment table
+// included.
+const smallHead = 576
 
 // datagramSize is what a datagram of n bytes costs the receiver's account.
 func (r *Rules) datagramSize(n int32) int32 {
 	linear, paged := n+datagramHeaders, int32(0)
 	if r.Loopback.PagedDatagrams && linear > longestAlloc-r.SharedInfo {
-		linear, paged = datagramHeaders, alignUp(n, pageSize)
+		linear, paged = datagramHeaders, n
 	}
-	return sizeClass(alignUp(linear, cacheLine)+r.SharedInfo) + skbHeader + paged
+	head := alignUp(linear, cacheLine) + r.SharedInfo
+	if r.Loopback.SmallHeads && head <= smallHead {
+		return smallHead + skbHeader + paged
+	}
+	return sizeClass(head) + skbHeader + paged
 }

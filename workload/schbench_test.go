@@ -16,6 +16,14 @@ func parseSchbench(t *testing.T, flags string) *schbench {
 	return b.(*schbench)
 }
 
+// 6.3: what mmtests leaves to the tool.
+func TestSchbenchDefaults(t *testing.T) {
+	want := schbench{messageThreads: 2, workers: 16, runtime: 30, warmup: 5, interval: 10, sleep: 30_000, think: 30_000}
+	if got := *parseSchbench(t, ""); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
 func TestSchbenchStructure(t *testing.T) {
 	s, err := parseSchbench(t, "-m 2 -t 3 -c 10000 -s 20000 -C 5").Build(Shape{CPUs: 8, Nodes: 2})
 	if err != nil {

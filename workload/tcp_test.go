@@ -138,6 +138,58 @@ func TestN5BlockedSenderWakesAtTwoThirds(t *testing.T) {
 	}
 }
 
+// 3.3: the send buffer of a connected socket. On v3.2 and v3.8 ten segments with
+// room for headers (320), a socket buffer's header and table; then twice ten of
+// the next power of two above 65483 and some, and a header.
+func TestSendBuffersOfTCP(t *testing.T) {
+	for kernel, want := range map[string]struct {
+		mss    int32
+		sndBuf int64
+		rcvBuf int32
+	}{
+		"v3.2":  {16384, 10 * (16384 + 320 + 256 + 384), 87380}, // 173440
+		"v3.8":  {65483, 10 * (65483 + 320 + 256 + 320), 87380}, // 663790
+		"v4.14": {65483, 2 * 10 * (131072 + 256), 87380},        // 2626560
+		"v5.17": {65483, 2 * 10 * (131072 + 256), 131072},
+	} {
+		rules, err := RulesFor(kernel)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l := rules.Loopback; l.MSS != want.mss || l.TCPSndBuf != want.sndBuf || l.TCPRcvBuf != want.rcvBuf {
+			t.Errorf("%s: MSS %d, buffers %d and %d; want %+v", kernel, l.MSS, l.TCPSndBuf, l.TCPRcvBuf, want)
+		}
+	}
+}
+
+// N5 for any buffer S: no wake above 2/3 S, one, not sync, by the ACK that brings
+// the queue there, which is the reader's doing.
+func TestN5WakesAtTwoThirdsOfAnyBuffer(t *testing.T) {
+	for _, kernel := range []string{"v3.2", "v3.8", "v4.14", "v5.17"} {
+		c := newConnection(t, kernel, false)
+		c.mustSleep(c.write(client, 4_000_000))
+		rules := &c.there.set.rules.Loopback
+		if queued := c.there.tcp.queued(rules); queued < rules.TCPSndBuf {
+			t.Errorf("%s: the sender sleeps with %d of %d bytes in use", kernel, queued, rules.TCPSndBuf)
+		}
+		for c.asleep[client] {
+			if c.asleep[server] {
+				t.Fatalf("%s: both sleep", kernel)
+			}
+			before := c.there.tcp.queued(rules)
+			c.read(server, 16384)
+			if queued := c.there.tcp.queued(rules); c.asleep[client] != (3*queued > 2*rules.TCPSndBuf) {
+				t.Fatalf("%s: %d of %d bytes in use, sender asleep %t", kernel, queued, rules.TCPSndBuf, c.asleep[client])
+			} else if !c.asleep[client] && 3*before <= 2*rules.TCPSndBuf {
+				t.Errorf("%s: woken although %d of %d bytes were in use before", kernel, before, rules.TCPSndBuf)
+			}
+		}
+		if len(c.wakes) != 1 || c.wakes[0] != (Wake{Task: client}) {
+			t.Errorf("%s: wakes %+v, want the sender's, without the sync hint", kernel, c.wakes)
+		}
+	}
+}
+
 // A segment that arrives while the receiver copies waits for it to release its
 // socket: nobody is woken, and it is there before recv sleeps.
 func TestN6SegmentForAReceiverInsideRecv(t *testing.T) {

@@ -15,9 +15,12 @@ type udpSocket struct {
 	kept int32
 }
 
-// full is the test for each datagram that arrives; the last one may overshoot.
-func (u *udpSocket) full(r *LoopbackRules) bool {
-	if r.FullAtLimit {
+// full is the test for each datagram that arrives, of that size.
+func (u *udpSocket) full(r *LoopbackRules, size int32) bool {
+	switch {
+	case r.MustFit:
+		return u.memory > 0 && u.memory+size > r.UDPRcvBuf
+	case r.FullAtLimit:
 		return u.memory >= r.UDPRcvBuf
 	}
 	return u.memory > r.UDPRcvBuf
@@ -28,11 +31,11 @@ func (u *udpSocket) full(r *LoopbackRules) bool {
 func (c *Channel) writeUDP(n int32, out *Outcome) {
 	u, rules := c.udp, &c.set.rules
 	out.Moved = n
-	if u.full(&rules.Loopback) {
+	size := rules.datagramSize(n)
+	if u.full(&rules.Loopback, size) {
 		out.Dropped++
 		return
 	}
-	size := rules.datagramSize(n)
 	u.queue.push(n, size)
 	u.memory += size
 	u.waiting++

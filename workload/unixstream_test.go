@@ -19,6 +19,40 @@ var socketFigures = []struct {
 	{"v7.2", 278, 69, 209}, // U7, measured on v6.18
 }
 
+// 2.1: 256 messages of 256 bytes of data, a header of 256 and a fragment table of
+// 384 (v3.2, 18 fragments) or 320.
+func TestDefaultBuffersOfSockets(t *testing.T) {
+	for kernel, table := range map[string]int32{"v3.2": 384, "v3.8": 320, "v4.14": 320, "v5.17": 320} {
+		rules, err := RulesFor(kernel)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := 256 * (256 + 256 + table)
+		if rules.SharedInfo != table || rules.SndBuf != want || rules.Loopback.UDPRcvBuf != want {
+			t.Errorf("%s: table %d, buffers %d and %d; want %d and %d", kernel, rules.SharedInfo, rules.SndBuf, rules.Loopback.UDPRcvBuf, table, want)
+		}
+	}
+}
+
+// 2.1: data, aligned to 64, and table, in the allocator's next size class, and a
+// header of 256: 100 bytes are 128+320 = 448 or 128+384 = 512, so 512+256.
+func TestTrueSizes(t *testing.T) {
+	for _, kernel := range []string{"v3.2", "v3.8", "v4.14", "v5.17"} {
+		rules, err := RulesFor(kernel)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for length, want := range map[int32]int32{1: 768, 4: 768, 100: 768, 1024: 2304} {
+			if got := rules.trueSize(length); got != want {
+				t.Errorf("%s: the true size of %d bytes is %d, want %d", kernel, length, got, want)
+			}
+		}
+		if got, want := rules.SndBuf/2-64, rules.pieceLength(1<<30); got < want {
+			t.Errorf("%s: pieces of %d bytes, want at most %d", kernel, want, got)
+		}
+	}
+}
+
 func TestU1OneWakeForManySendsBeforeTheReaderRuns(t *testing.T) {
 	s := newStage(t, "v5.17", UnixStream)
 	s.mustSleep(s.read(reader, message))
