@@ -90,7 +90,7 @@ func checkMadeUp(t *testing.T, data []byte) {
 		for _, c := range f.cpus {
 			queued := 0
 			for _, t := range f.holders {
-				if t.queued && t.cpu == c.number {
+				if t.Queued && t.CPU == c.number {
 					queued++
 				}
 			}
