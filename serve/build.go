@@ -28,15 +28,13 @@ type builder struct {
 	limits   Limits
 	names    *trace.Names
 	follower *timeline.Follower
-	byPID    map[int32]uint32
-	tasks    []uint32    // by number of the thread; a PID that is used again keeps its task
-	state    []taskState // by task
-	depth    []int32     // by CPU: runnable tasks
-	behind   int         // tasks that wait behind another one on their CPU
-	kept     int64       // changes kept
-	now      int64       // ns since the start, never goes back
-	begun    bool
-	err      error // the first one of the calls back
+	byPID    map[int32]uint32 // tasks; a PID that is used again keeps its own
+	state    []taskState      // by task
+	depth    []int32          // by CPU: runnable tasks
+	behind   int              // tasks that wait behind another one on their CPU
+	kept     int64            // changes kept
+	now      int64            // ns since the start, never goes back
+	err      error            // the first one of the calls back
 }
 
 // taskState is what a task does now.
@@ -121,21 +119,16 @@ func (b *builder) noteDamage(s *trace.Stats) {
 }
 
 func (b *builder) follow(e *trace.Event) error {
-	if e.Kind == trace.KindLost {
-		b.follower.Observe(e)
-		return b.err
+	if e.Kind != trace.KindLost && e.CPU >= 0 {
+		if b.kept > b.limits.Changes || e.Offset > b.limits.Bytes {
+			return errTooMuch
+		}
+		if b.rec.Events == 0 {
+			b.rec.Start = e.Time
+		}
+		b.now = max(b.now, e.Time-b.rec.Start)
+		b.rec.Events++
 	}
-	if e.CPU < 0 {
-		return nil
-	}
-	if b.kept > b.limits.Changes || e.Offset > b.limits.Bytes {
-		return errTooMuch
-	}
-	if !b.begun {
-		b.begun, b.rec.Start = true, e.Time
-	}
-	b.now = max(b.now, e.Time-b.rec.Start)
-	b.rec.Events++
 	b.follower.Observe(e)
 	return b.err
 }
@@ -164,31 +157,11 @@ func (b *builder) task(pid int32, comm trace.Name) uint32 {
 		b.rec.Tasks = append(b.rec.Tasks, Task{PID: pid, row: row{means: taskMeaning{}}})
 		b.state = append(b.state, taskState{})
 	}
-	b.name(task, comm)
-	return task
-}
-
-func (b *builder) name(task uint32, comm trace.Name) {
-	if s := &b.state[task]; task != idleTask && comm != trace.NoName && comm != s.comm {
+	if s := &b.state[task]; comm != trace.NoName && comm != s.comm {
 		s.comm = comm
 		b.rec.Tasks[task].Comm = b.names.Text(comm)
 	}
-}
-
-// unmet stands for a thread without a task.
-const unmet = nobody
-
-// taskOf returns the task of a thread.
-func (b *builder) taskOf(t *timeline.Thread) uint32 {
-	for t.Number >= len(b.tasks) {
-		b.tasks = append(b.tasks, unmet)
-	}
-	task := &b.tasks[t.Number]
-	if *task == unmet {
-		*task = b.task(t.PID, t.Comm)
-	}
-	b.name(*task, t.Comm)
-	return *task
+	return task
 }
 
 // shown is how a page shows what a thread does.
@@ -211,7 +184,7 @@ func (b *builder) changed(t *timeline.Thread, at int64) {
 	if t.State == timeline.Born || t.CPU < 0 {
 		return
 	}
-	task, state := b.taskOf(t), shown(t)
+	task, state := b.task(t.PID, t.Comm), shown(t)
 	if t.State == timeline.Waiting && !t.Queued {
 		return
 	}
@@ -239,10 +212,13 @@ func (b *builder) woken(w *timeline.Wakeup) {
 // enter puts a task into a state, and counts it on its CPU.
 func (b *builder) enter(task, state uint32, cpu int32, at int64) {
 	s, t := &b.state[task], &b.rec.Tasks[task]
-	if state == s.state && (state == absent || state == sleeping) {
+	if state == s.state && !isRunnable(state) {
 		return
 	}
-	b.count(s, -1, at)
+	moves := s.cpu != cpu || isRunnable(state) != isRunnable(s.state)
+	if moves && isRunnable(s.state) {
+		b.count(s.cpu, -1, at)
+	}
 	switch s.state {
 	case running:
 		t.Ran += at - s.since
@@ -250,21 +226,22 @@ func (b *builder) enter(task, state uint32, cpu int32, at int64) {
 		t.Waited += at - s.since
 	}
 	s.state, s.cpu, s.since = state, cpu, at
-	b.count(s, +1, at)
+	if moves && isRunnable(state) {
+		b.count(cpu, +1, at)
+	}
 	t.set(at, taskValue(state, cpu))
 	b.kept++
 }
 
-// count adds a runnable task to those of its CPU, or takes it away.
-func (b *builder) count(s *taskState, by int32, at int64) {
-	if s.state != running && s.state != runnable {
-		return
-	}
-	depth := &b.depth[s.cpu]
+func isRunnable(state uint32) bool { return state == running || state == runnable }
+
+// count changes the number of runnable tasks of a CPU.
+func (b *builder) count(cpu, by int32, at int64) {
+	depth := &b.depth[cpu]
 	b.behind -= int(max(0, *depth-1))
 	*depth += by
 	b.behind += int(max(0, *depth-1))
-	b.rec.cpus[s.cpu].depth.set(at, uint32(*depth))
+	b.rec.cpus[cpu].depth.set(at, uint32(*depth))
 	b.rec.waits.set(b.now, b.behind)
 	b.kept++
 }

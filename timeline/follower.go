@@ -20,10 +20,10 @@ type Follower struct {
 	// OnDepth is called when the number of threads queued on a CPU changes, the
 	// running one included and the idle thread not.
 	OnDepth func(cpu int32, at int64, queued int)
-	// OnChange is called when a thread's State, CPU, Queued or Group has changed, at
-	// the time at: earlier than Now where it holds only until a loss or
-	// contradiction. A thread that leaves and another that takes its CPU are two
-	// calls, as are the steps of an event that contradicts what was known.
+	// OnChange is called when a thread's State, CPU, Queued or Group may have changed,
+	// with the time of it: before Now where what was known ends with a loss or a
+	// contradiction, never before the thread's last change. Who leaves a CPU is told
+	// before who takes it.
 	OnChange func(t *Thread, at int64)
 	// OnWakeup is called for each wakeup, also of a thread that still ran or waited.
 	OnWakeup func(*Wakeup)
@@ -36,7 +36,6 @@ type Follower struct {
 	incarnations *trace.Threads
 	holders      map[int32]*Thread // by PID, the idle threads left out
 	cpus         []*cpu
-	met          int // threads
 
 	interval Interval // what callbacks are given, reused
 	waitPart WaitPart
@@ -74,7 +73,10 @@ func (f *Follower) follow(here *cpu, e *trace.Event) {
 	switch e.Kind {
 	case trace.KindSwitch:
 		f.switched(here, e.Switch())
-	case trace.KindWaking, trace.KindWakeup, trace.KindWakeupNew:
+	case trace.KindWakeupNew:
+		f.born(e.Wake().PID)
+		f.woken(e)
+	case trace.KindWaking, trace.KindWakeup:
 		f.woken(e)
 	case trace.KindMigrate:
 		f.migrated(e.Migration())
@@ -195,6 +197,7 @@ func (f *Follower) migrated(m trace.Migration) {
 }
 
 func (f *Follower) forked(here *cpu, fork trace.Fork) {
+	f.born(fork.Child.PID)
 	parent, child := f.named(fork.Parent, here.number), f.named(fork.Child, here.number)
 	if child == nil || child.Idle() {
 		return

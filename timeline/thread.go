@@ -1,11 +1,14 @@
 package timeline
 
-import "github.com/schedlab/schedlab/trace"
+import (
+	"math"
+
+	"github.com/schedlab/schedlab/trace"
+)
 
 // Thread is what is known of a thread now. Who is given one only reads it.
 type Thread struct {
 	Identity
-	Number int // of the thread, in the order in which they were met
 	State  State
 	CPU    int32 // where it runs, waits or ran last; trace.UnknownCPU until an event tells
 	Queued bool  // counted in its CPU's depth: it runs, or waits and is not on its way any more
@@ -19,6 +22,7 @@ type Thread struct {
 
 	place    int   // in its CPU's list of waiting threads, while it waits
 	partFrom int64 // where the part of its wait begins that is not yet told
+	changed  int64 // time of the last call of OnChange
 }
 
 // thread returns the present holder of a PID, nil when the PID is not told.
@@ -26,40 +30,47 @@ func (f *Follower) thread(pid, number int32) *Thread {
 	if pid < 0 {
 		return nil
 	}
-	key := f.incarnations.Of(pid, number)
 	if pid == 0 {
-		return f.idleThread(key)
+		return f.idleThread(number)
 	}
 	t := f.holders[pid]
-	switch {
-	case t == nil || t.Thread == key:
-	case t.State == Unseen && t.CPU == trace.UnknownCPU:
-		t.Thread = key // named before its first wakeup, as by the move to its first cgroup
-	default:
-		f.forget(t)
-		t = nil
-	}
 	if t == nil {
-		t = f.meet(key)
+		t = newThread(f.incarnations.Of(pid, number))
 		f.holders[pid] = t
 	}
 	return t
 }
 
-func (f *Follower) idleThread(key trace.Thread) *Thread {
-	c := f.cpu(key.Incarnation)
+func (f *Follower) idleThread(number int32) *Thread {
+	c := f.cpu(number)
 	if c == nil {
 		return nil
 	}
 	if c.idler == nil {
-		c.idler = f.meet(key)
+		c.idler = newThread(f.incarnations.Of(0, number))
 	}
 	return c.idler
 }
 
-func (f *Follower) meet(key trace.Thread) *Thread {
-	f.met++
-	return &Thread{Identity: Identity{Thread: key, TGID: trace.UnknownPID, Prio: -1}, Number: f.met - 1, CPU: trace.UnknownCPU}
+// born parts with the thread that had a PID before the one whose birth is seen,
+// if there was one.
+func (f *Follower) born(pid int32) {
+	if pid <= 0 {
+		return
+	}
+	t, key := f.holders[pid], f.incarnations.Of(pid, trace.UnknownCPU)
+	switch {
+	case t == nil || t.Thread == key:
+	case t.State == Unseen && t.CPU == trace.UnknownCPU:
+		t.Thread = key // only named before, as by the move to its first cgroup
+	default:
+		f.forget(t)
+		delete(f.holders, pid)
+	}
+}
+
+func newThread(key trace.Thread) *Thread {
+	return &Thread{Identity: Identity{Thread: key, TGID: trace.UnknownPID, Prio: -1}, CPU: trace.UnknownCPU, changed: math.MinInt64}
 }
 
 // named returns the thread that an event names, and notes what it says of it.
@@ -149,8 +160,11 @@ func (f *Follower) forget(t *Thread) {
 	f.changed(t, until)
 }
 
+// changed calls back with what a thread does from a time on. Known to be queued
+// later than known to wait there, it stays so until then.
 func (f *Follower) changed(t *Thread, at int64) {
+	t.changed = max(t.changed, at)
 	if f.OnChange != nil {
-		f.OnChange(t, at)
+		f.OnChange(t, t.changed)
 	}
 }
