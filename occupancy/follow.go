@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/schedlab/schedlab/timeline"
 	"github.com/schedlab/schedlab/trace"
 )
 
@@ -25,6 +26,8 @@ func Read(r trace.Reader, g Ground) (*Map, error) {
 	}
 	f := &follower{ground: g, names: r.Names(), canvas: newCanvas(g.CPUs), cpus: make([]cpu, g.CPUs),
 		tasks: map[int32]*task{}, groups: map[string]uint64{}, throttled: map[uint64]bool{}, idle: g.CPUs, start: -1}
+	f.threads = timeline.NewFollower()
+	f.threads.OnChange = f.changed
 	if err := trace.Each(r, f.event); err != nil {
 		return nil, err
 	}
@@ -38,11 +41,10 @@ const nowhere = -1
 const policyIdle = 5
 
 type task struct {
-	pid       int32
 	on        int // CPU where it is runnable, or nowhere
 	running   bool
 	movable   bool // it may run on several CPUs
-	group     string
+	group     trace.Name
 	idleGroup bool // it has cpu.idle, or one above it
 	policy    bool // SCHED_IDLE by itself
 	helper    bool // a migration thread, which does the scheduler's work
@@ -79,13 +81,14 @@ func (c *cpu) waiting() int {
 	return c.waiters
 }
 
-// follower keeps who is runnable where.
+// follower keeps who is runnable where, as a timeline tells it.
 type follower struct {
-	ground Ground
-	names  *trace.Names
-	canvas *canvas
-	cpus   []cpu
-	tasks  map[int32]*task
+	threads *timeline.Follower
+	ground  Ground
+	names   *trace.Names
+	canvas  *canvas
+	cpus    []cpu
+	tasks   map[int32]*task
 
 	groups    map[string]uint64 // numbers by path
 	throttled map[uint64]bool   // queues
@@ -96,6 +99,7 @@ type follower struct {
 	// in parts of a ns.
 	waiting, idle    int
 	missed, missedAt int64
+	err              error // a CPU that the machine does not have
 }
 
 func (f *follower) event(e *trace.Event) error {
@@ -104,39 +108,51 @@ func (f *follower) event(e *trace.Event) error {
 	}
 	f.advance(e.Time - f.start)
 	switch e.Kind {
-	case trace.KindSwitch:
-		return f.switches(e)
-	case trace.KindWakeup, trace.KindWakeupNew:
-		w := e.Wake()
-		return f.place(f.task(w.PID), int(w.TargetCPU))
-	case trace.KindMigrate:
-		m := e.Migration()
-		if t := f.task(m.PID); t.on != nowhere {
-			return f.place(t, int(m.To))
-		}
 	case trace.KindSelect:
 		if s := e.Select(); s.PID > 0 && s.NAllowed > 1 {
 			f.change(f.task(s.PID), func(t *task) { t.movable = true })
 		}
 	case trace.KindFork:
 		k := e.Fork()
-		parent, child := f.task(k.Parent.PID), f.task(k.Child.PID)
-		child.group, child.idleGroup, child.policy = parent.group, parent.idleGroup, parent.policy
+		f.task(k.Child.PID).policy = f.task(k.Parent.PID).policy
 	case trace.KindPolicy:
 		p := e.Policy()
 		f.change(f.task(p.PID), func(t *task) { t.policy = p.Number == policyIdle })
 	case trace.KindAttach:
-		f.attach(e.Attach())
+		if a := e.Attach(); a.Root == 0 {
+			f.groups[f.names.Text(a.Path)] = uint64(a.ID)
+		}
 	case trace.KindThrottle, trace.KindUnthrottle:
 		f.throttle(e.Queue(), e.Kind == trace.KindThrottle)
 	}
-	return nil
+	f.threads.Observe(e)
+	return f.err
+}
+
+// changed takes over what a thread does now.
+func (f *follower) changed(thread *timeline.Thread, _ int64) {
+	if int(thread.CPU) >= len(f.cpus) {
+		f.err = fmt.Errorf("thread %d is on CPU %d at %d ns, and the machine has %d CPUs", thread.PID, thread.CPU, f.now, len(f.cpus))
+	}
+	if f.err != nil || thread.Idle() {
+		return
+	}
+	f.change(f.task(thread.PID), func(t *task) {
+		t.on, t.running = nowhere, thread.State == timeline.Running
+		if thread.Queued {
+			t.on = int(thread.CPU)
+		}
+		t.helper = strings.HasPrefix(f.names.Text(thread.Comm), "migration/")
+		if t.group != thread.Group {
+			t.group, t.idleGroup = thread.Group, f.inIdleGroup(f.names.Text(thread.Group))
+		}
+	})
 }
 
 func (f *follower) task(pid int32) *task {
 	t := f.tasks[pid]
 	if t == nil {
-		t = &task{pid: pid, on: nowhere}
+		t = &task{on: nowhere}
 		f.tasks[pid] = t
 	}
 	return t
@@ -226,49 +242,6 @@ func within(path, group string) bool {
 	return path == group || strings.HasPrefix(path, strings.TrimSuffix(group, "/")+"/")
 }
 
-// place makes a task runnable on a CPU.
-func (f *follower) place(t *task, on int) error {
-	if on < 0 || on >= len(f.cpus) {
-		return fmt.Errorf("thread %d is on CPU %d at %d ns, and the machine has %d CPUs", t.pid, on, f.now, len(f.cpus))
-	}
-	f.change(t, func(t *task) { t.on = on })
-	return nil
-}
-
-func (f *follower) switches(e *trace.Event) error {
-	s, on := e.Switch(), int(e.CPU)
-	if on < 0 || on >= len(f.cpus) {
-		return fmt.Errorf("CPU %d switches at %d ns, and the machine has %d CPUs", on, f.now, len(f.cpus))
-	}
-	if s.Prev.PID != 0 {
-		f.change(f.task(s.Prev.PID), func(t *task) {
-			t.running = false
-			if !s.PrevState.Runnable() {
-				t.on = nowhere
-			} else {
-				t.on = on
-			}
-		})
-	}
-	if s.Next.PID == 0 {
-		return nil
-	}
-	f.change(f.task(s.Next.PID), func(t *task) {
-		t.helper = strings.HasPrefix(f.names.Text(s.Next.Comm), "migration/")
-		t.on, t.running = on, true
-	})
-	return nil
-}
-
-func (f *follower) attach(a trace.Attach) {
-	if a.Root != 0 {
-		return
-	}
-	path := f.names.Text(a.Path)
-	f.groups[path] = uint64(a.ID)
-	f.change(f.task(a.PID), func(t *task) { t.group, t.idleGroup = path, f.inIdleGroup(path) })
-}
-
 // queueOf is the address that a simulated recording gives to a group's queue.
 func queueOf(group uint64, cpu int) uint64 { return group<<16 | uint64(cpu) }
 
@@ -291,7 +264,7 @@ func (f *follower) isThrottled(t *task) bool {
 	if len(f.throttled) == 0 {
 		return false
 	}
-	for path := t.group; path != "" && path != "/"; path = parent(path) {
+	for path := f.names.Text(t.group); path != "" && path != "/"; path = parent(path) {
 		if group, known := f.groups[path]; known && f.throttled[queueOf(group, t.on)] {
 			return true
 		}

@@ -103,6 +103,53 @@ func TestStatesAndMissedTime(t *testing.T) {
 	}
 }
 
+// Task 1 is met running: CPU 0 has it from the first event on, at 0, and not from
+// the switch at 30. Task 2 is woken at 10 although it runs, as the kernel does when
+// it has not got to sleep yet; it stays where it is.
+func TestWhoRunsAlready(t *testing.T) {
+	var r recording
+	fmt.Fprintf(&r.b, "               t-1       [000] d....     0.000000: sched_waking: comm=t pid=9 prio=120 target_cpu=001\n")
+	r.runs(0, 1, 0, "R", 2)
+	r.wake(10, 2, 0)
+	r.runs(30, 0, 1, "S", 0)
+	r.runs(30, 1, 2, "S", 0)
+	want := []Slice{{In: [NumStates]int64{0, 0, 30 * us, 0}}, {In: [NumStates]int64{0, 0, 30 * us, 0}}}
+	if diff := cmp.Diff(want, perCPU(r.mustRead(t, Ground{CPUs: 2}))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Behind a loss it is open what runs on CPU 0, and whether task 2 still waits there,
+// until the next event tells: from 20 us on task 2 runs.
+func TestALossIsForgotten(t *testing.T) {
+	var r recording
+	r.wake(0, 1, 0)
+	r.runs(0, 0, 0, "R", 1)
+	r.wake(0, 2, 0)
+	r.at(10, 1, "tick: cpu=1")
+	r.b.WriteString("CPU:0 [LOST 3 EVENTS]\n")
+	fmt.Fprintf(&r.b, "               t-2       [000] d....     0.000020: tick: cpu=0\n")
+	r.runs(30, 0, 2, "S", 0)
+	want := []Slice{{In: [NumStates]int64{10 * us, 0, 10 * us, 10 * us}}, {In: [NumStates]int64{30 * us, 0, 0, 0}}}
+	if diff := cmp.Diff(want, perCPU(r.mustRead(t, Ground{CPUs: 2}))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A migration thread does the scheduler's work and is no task that a CPU has to
+// do, from the moment at which it is woken.
+func TestMigrationThreadsDoNotCount(t *testing.T) {
+	var r recording
+	r.wake(0, 1, 0)
+	r.runs(0, 0, 0, "R", 1)
+	r.at(10, 0, "sched_wakeup: comm=migration/0 pid=8 prio=0 target_cpu=000")
+	r.runs(20, 0, 1, "S", 0)
+	want := []Slice{{In: [NumStates]int64{0, 0, 20 * us, 0}}}
+	if diff := cmp.Diff(want, perCPU(r.mustRead(t, Ground{CPUs: 1}))); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // A task that may not run elsewhere, and one whose CPU is only waking up for it,
 // make no CPU miss anything.
 func TestWhoDoesNotWait(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/schedlab/schedlab/timeline"
 	"github.com/schedlab/schedlab/trace"
 )
 
@@ -21,29 +22,27 @@ type Limits struct {
 // about 2 GB of memory.
 var DefaultLimits = Limits{Changes: 80_000_000, Tasks: 200_000, Bytes: 64 << 30}
 
-// builder follows a trace.
+// builder makes a recording of what a follower tells.
 type builder struct {
-	rec    *Recording
-	limits Limits
-	names  *trace.Names
-	byPID  map[int32]uint32
-	state  []taskState // by task
-	depth  []int32     // by CPU: runnable tasks
-	behind int         // tasks that wait behind another one on their CPU
-	kept   int64       // changes kept
-	now    int64       // ns since the start, never goes back
-	begun  bool
+	rec      *Recording
+	limits   Limits
+	names    *trace.Names
+	follower *timeline.Follower
+	byPID    map[int32]uint32 // tasks; a PID that is used again keeps its own
+	state    []taskState      // by task
+	depth    []int32          // by CPU: runnable tasks
+	behind   int              // tasks that wait behind another one on their CPU
+	kept     int64            // changes kept
+	now      int64            // ns since the start, never goes back
+	err      error            // the first one of the calls back
 }
 
 // taskState is what a task does now.
 type taskState struct {
-	state  uint32
-	cpu    int32
-	comm   trace.Name
-	asked  int64 // when the wakeup under way was asked for; -1: none is
-	waker  uint32
-	waking int32 // the waker's CPU
-	since  int64 // start of the state
+	state uint32
+	cpu   int32
+	since int64 // start of the state
+	comm  trace.Name
 }
 
 // errTooMuch ends the building of a recording that is shown in part.
@@ -89,10 +88,11 @@ func Build(ctx context.Context, r trace.Reader, limits Limits, looked func(event
 }
 
 func newBuilder(names *trace.Names, limits Limits) *builder {
-	b := &builder{rec: &Recording{waits: newWaiting()}, limits: limits, names: names, byPID: map[int32]uint32{}}
+	b := &builder{rec: &Recording{waits: newWaiting()}, limits: limits, names: names, byPID: map[int32]uint32{0: idleTask}}
 	b.rec.Tasks = []Task{{PID: 0, Comm: "idle"}}
-	b.state = []taskState{{asked: -1}}
-	b.byPID[0] = idleTask
+	b.state = []taskState{{}}
+	b.follower = timeline.NewFollower()
+	b.follower.OnChange, b.follower.OnWakeup = b.changed, b.woken
 	return b
 }
 
@@ -119,210 +119,129 @@ func (b *builder) noteDamage(s *trace.Stats) {
 }
 
 func (b *builder) follow(e *trace.Event) error {
-	if e.Kind == trace.KindLost || e.CPU < 0 {
-		return nil
+	if e.Kind != trace.KindLost && e.CPU >= 0 {
+		if b.kept > b.limits.Changes || e.Offset > b.limits.Bytes {
+			return errTooMuch
+		}
+		if b.rec.Events == 0 {
+			b.rec.Start = e.Time
+		}
+		b.now = max(b.now, e.Time-b.rec.Start)
+		b.rec.Events++
 	}
-	if b.kept > b.limits.Changes || e.Offset > b.limits.Bytes {
-		return errTooMuch
-	}
-	if !b.begun {
-		b.begun, b.rec.Start = true, e.Time
-	}
-	b.now = max(b.now, e.Time-b.rec.Start)
-	b.rec.Events++
-	if err := b.see(e); err != nil {
-		return err
-	}
-	switch e.Kind {
-	case trace.KindSwitch:
-		return b.switched(e)
-	case trace.KindWaking:
-		return b.asked(e)
-	case trace.KindWakeup, trace.KindWakeupNew:
-		return b.woken(e)
-	case trace.KindMigrate:
-		return b.migrated(e)
-	}
-	return nil
+	b.follower.Observe(e)
+	return b.err
 }
 
-// see learns from the first event of a CPU what ran there before.
-func (b *builder) see(e *trace.Event) error {
-	for int(e.CPU) >= len(b.rec.cpus) {
+// cpu returns the row of a CPU.
+func (b *builder) cpu(number int32) *row {
+	for int(number) >= len(b.rec.cpus) {
 		b.rec.cpus = append(b.rec.cpus, row{})
 		b.depth = append(b.depth, 0)
 	}
-	if len(b.rec.cpus[e.CPU].times) > 0 || e.PID < 0 || e.Kind == trace.KindSwitch {
-		return nil
-	}
-	task, err := b.task(e.PID, e.Comm)
-	if err != nil {
-		return err
-	}
-	b.ranBefore(task, e.CPU)
-	return nil
-}
-
-// ranBefore says that a task has been running on a CPU since the start.
-func (b *builder) ranBefore(task uint32, cpu int32) {
-	b.rec.cpus[cpu].set(0, task)
-	b.kept++
-	if task == idleTask || b.state[task].state != absent {
-		return
-	}
-	b.state[task].state, b.state[task].cpu, b.state[task].since = running, cpu, 0
-	b.rec.Tasks[task].set(0, taskValue(running, cpu))
-	b.count(cpu, +1, 0)
+	return &b.rec.cpus[number]
 }
 
 // task returns the number of a thread, and learns its name.
-func (b *builder) task(pid int32, comm trace.Name) (uint32, error) {
-	if pid == 0 {
-		return idleTask, nil
+func (b *builder) task(pid int32, comm trace.Name) uint32 {
+	if pid <= 0 {
+		return idleTask
 	}
 	task, known := b.byPID[pid]
 	if !known {
 		if len(b.rec.Tasks) > b.limits.Tasks {
-			return 0, fmt.Errorf("more than %d threads; record a shorter stretch", b.limits.Tasks)
+			b.err = fmt.Errorf("more than %d threads; record a shorter stretch", b.limits.Tasks)
 		}
 		task = uint32(len(b.rec.Tasks))
 		b.byPID[pid] = task
 		b.rec.Tasks = append(b.rec.Tasks, Task{PID: pid, row: row{means: taskMeaning{}}})
-		b.state = append(b.state, taskState{asked: -1})
+		b.state = append(b.state, taskState{})
 	}
 	if s := &b.state[task]; comm != trace.NoName && comm != s.comm {
 		s.comm = comm
 		b.rec.Tasks[task].Comm = b.names.Text(comm)
 	}
-	return task, nil
+	return task
 }
 
-func (b *builder) switched(e *trace.Event) error {
-	s := e.Switch()
-	if s.Prev.PID < 0 || s.Next.PID < 0 {
-		return nil
-	}
-	prev, err := b.task(s.Prev.PID, s.Prev.Comm)
-	if err != nil {
-		return err
-	}
-	next, err := b.task(s.Next.PID, s.Next.Comm)
-	if err != nil {
-		return err
-	}
-	if len(b.rec.cpus[e.CPU].times) == 0 {
-		b.ranBefore(prev, e.CPU)
-	}
+// shown is how a page shows what a thread does.
+func shown(t *timeline.Thread) uint32 {
 	switch {
-	case s.PrevState.Runnable():
-		b.enter(prev, runnable, e.CPU)
-	case s.PrevState.Gone():
-		b.enter(prev, absent, e.CPU)
-	default:
-		b.enter(prev, sleeping, e.CPU)
+	case t.State == timeline.Running:
+		return running
+	case t.Queued:
+		return runnable
+	case t.State == timeline.Asleep:
+		return sleeping
 	}
-	b.enter(next, running, e.CPU)
-	b.rec.cpus[e.CPU].set(b.now, next)
-	b.kept++
-	return nil
+	return absent
 }
 
-// asked notes who wakes a task; which CPU is chosen is told later.
-func (b *builder) asked(e *trace.Event) error {
-	w := e.Wake()
-	if w.PID <= 0 {
-		return nil
+// changed takes over what a thread does now. One that is new, or on its way to a
+// queue, is shown when it has got there. What the first event of a CPU finds
+// running has done so since the start: no switch came before.
+func (b *builder) changed(t *timeline.Thread, at int64) {
+	if t.State == timeline.Born || t.CPU < 0 {
+		return
 	}
-	task, err := b.task(w.PID, w.Comm)
-	if err != nil {
-		return err
+	task, state := b.task(t.PID, t.Comm), shown(t)
+	if t.State == timeline.Waiting && !t.Queued {
+		return
 	}
-	waker, err := b.task(max(e.PID, 0), e.Comm)
-	if err != nil {
-		return err
-	}
-	s := &b.state[task]
-	s.asked, s.waker, s.waking = b.now, waker, e.CPU
-	return nil
-}
-
-func (b *builder) woken(e *trace.Event) error {
-	w := e.Wake()
-	if w.PID <= 0 {
-		return nil
-	}
-	if s := b.byPID[w.PID]; s == 0 || b.state[s].asked < 0 {
-		if err := b.asked(e); err != nil {
-			return err
+	at -= b.rec.Start
+	row := b.cpu(t.CPU)
+	if state == running {
+		if len(row.times) == 0 && (task == idleTask || len(b.rec.Tasks[task].times) == 0) {
+			at = 0
 		}
+		row.set(at, task)
+	} else if row.latest() == task {
+		row.set(at, nobody)
 	}
-	task := b.byPID[w.PID]
-	s := &b.state[task]
-	target := w.TargetCPU
-	if target < 0 {
-		target = e.CPU
+	if task != idleTask {
+		b.enter(task, state, t.CPU, at)
 	}
-	b.rec.wakes = append(b.rec.wakes, wake{time: s.asked, wakee: task, waker: s.waker, target: target, from: s.waking})
-	b.kept++
-	s.asked = -1
-	if s.state != running && s.state != runnable {
-		b.enter(task, runnable, target)
-	}
-	return nil
 }
 
-func (b *builder) migrated(e *trace.Event) error {
-	m := e.Migration()
-	if m.PID <= 0 || m.To < 0 {
-		return nil
-	}
-	task, err := b.task(m.PID, m.Comm)
-	if err != nil {
-		return err
-	}
-	if b.state[task].state == runnable {
-		b.enter(task, runnable, m.To)
-	}
-	return nil
+func (b *builder) woken(w *timeline.Wakeup) {
+	wakee, waker := b.task(w.Wakee.PID, w.Wakee.Comm), b.task(w.Waker.PID, w.Waker.Comm)
+	b.rec.wakes = append(b.rec.wakes, wake{time: w.Asked - b.rec.Start, wakee: wakee, waker: waker, target: w.Target, from: w.Waker.CPU})
+	b.kept++
 }
 
 // enter puts a task into a state, and counts it on its CPU.
-func (b *builder) enter(task, state uint32, cpu int32) {
-	if task == idleTask {
+func (b *builder) enter(task, state uint32, cpu int32, at int64) {
+	s, t := &b.state[task], &b.rec.Tasks[task]
+	if state == s.state && !isRunnable(state) {
 		return
 	}
-	s := &b.state[task]
-	was := isRunnable(s.state)
-	if was && (!isRunnable(state) || s.cpu != cpu) {
-		b.count(s.cpu, -1, b.now)
+	moves := s.cpu != cpu || isRunnable(state) != isRunnable(s.state)
+	if moves && isRunnable(s.state) {
+		b.count(s.cpu, -1, at)
 	}
-	if isRunnable(state) && (!was || s.cpu != cpu) {
-		b.count(cpu, +1, b.now)
-	}
-	t := &b.rec.Tasks[task]
 	switch s.state {
 	case running:
-		t.Ran += b.now - s.since
+		t.Ran += at - s.since
 	case runnable:
-		t.Waited += b.now - s.since
+		t.Waited += at - s.since
 	}
-	s.state, s.cpu, s.since = state, cpu, b.now
-	t.set(b.now, taskValue(state, cpu))
+	s.state, s.cpu, s.since = state, cpu, at
+	if moves && isRunnable(state) {
+		b.count(cpu, +1, at)
+	}
+	t.set(at, taskValue(state, cpu))
 	b.kept++
 }
 
 func isRunnable(state uint32) bool { return state == running || state == runnable }
 
 // count changes the number of runnable tasks of a CPU.
-func (b *builder) count(cpu, by int32, t int64) {
-	for int(cpu) >= len(b.rec.cpus) {
-		b.rec.cpus = append(b.rec.cpus, row{})
-		b.depth = append(b.depth, 0)
-	}
-	b.behind -= int(max(0, b.depth[cpu]-1))
-	b.depth[cpu] = max(0, b.depth[cpu]+by)
-	b.behind += int(max(0, b.depth[cpu]-1))
-	b.rec.cpus[cpu].depth.set(t, uint32(b.depth[cpu]))
+func (b *builder) count(cpu, by int32, at int64) {
+	depth := &b.depth[cpu]
+	b.behind -= int(max(0, *depth-1))
+	*depth += by
+	b.behind += int(max(0, *depth-1))
+	b.rec.cpus[cpu].depth.set(at, uint32(*depth))
 	b.rec.waits.set(b.now, b.behind)
 	b.kept++
 }

@@ -30,6 +30,14 @@ func (s *steps) set(t int64, v uint32) {
 	}
 }
 
+// latest is the value now; nobody when nothing is known.
+func (s *steps) latest() uint32 {
+	if len(s.values) == 0 {
+		return nobody
+	}
+	return s.values[len(s.values)-1]
+}
+
 // at is the index of the step that holds at t; -1 before the first.
 func (s *steps) at(t int64) int {
 	return sort.Search(len(s.times), func(i int) bool { return s.times[i] > t }) - 1

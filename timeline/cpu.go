@@ -9,10 +9,10 @@ const maxCPU = 1 << 14
 // cpu is what is known of a CPU now.
 type cpu struct {
 	number  int32
-	seen    bool    // an event has told what runs
-	running *thread // nil when not known
-	waiting []*thread
-	idler   *thread // its idle thread, once met
+	seen    bool    // it is known what runs, or has been since the last loss
+	running *Thread // nil when not known
+	waiting []*Thread
+	idler   *Thread // its idle thread, once met
 	depth   int
 	idle    int64 // depth of the idle state; awake when it runs something
 
@@ -33,22 +33,22 @@ func (f *Follower) cpu(number int32) *cpu {
 	return f.cpus[number]
 }
 
-func (f *Follower) cpuOf(t *thread) *cpu { return f.cpu(t.cpu) }
+func (f *Follower) cpuOf(t *Thread) *cpu { return f.cpu(t.CPU) }
 
 // enqueue counts a thread on a CPU.
-func (f *Follower) enqueue(t *thread, cpu int32) {
-	if t.queued && t.cpu == cpu || t.id.Idle() {
+func (f *Follower) enqueue(t *Thread, cpu int32) {
+	if t.Queued && t.CPU == cpu || t.Idle() {
 		return
 	}
 	f.dequeue(t)
-	t.queued, t.cpu = true, cpu
+	t.Queued, t.CPU = true, cpu
 	f.count(f.cpuOf(t), +1)
 }
 
 // dequeue takes a thread out of the count of its CPU.
-func (f *Follower) dequeue(t *thread) {
-	if t.queued {
-		t.queued = false
+func (f *Follower) dequeue(t *Thread) {
+	if t.Queued {
+		t.Queued = false
 		f.count(f.cpuOf(t), -1)
 	}
 }
@@ -64,7 +64,7 @@ func (f *Follower) count(c *cpu, by int) {
 }
 
 // startWaiting puts a thread on the list of those that wait on its CPU.
-func (f *Follower) startWaiting(t *thread) {
+func (f *Follower) startWaiting(t *Thread) {
 	t.partFrom = f.now
 	if c := f.cpuOf(t); c != nil {
 		t.place = len(c.waiting)
@@ -73,15 +73,15 @@ func (f *Follower) startWaiting(t *thread) {
 }
 
 // stopWaiting takes a thread off that list; one that does not wait is left alone.
-func (f *Follower) stopWaiting(t *thread) {
-	if c := f.cpuOf(t); c != nil && t.state == Waiting {
+func (f *Follower) stopWaiting(t *Thread) {
+	if c := f.cpuOf(t); c != nil && t.State == Waiting {
 		f.unlist(c, t, f.now)
 	}
 }
 
 // unlist takes a waiting thread off the list of its CPU and tells the last part
 // of its wait.
-func (f *Follower) unlist(c *cpu, t *thread, end int64) {
+func (f *Follower) unlist(c *cpu, t *Thread, end int64) {
 	f.part(c, t, end)
 	last := len(c.waiting) - 1
 	c.waiting[t.place] = c.waiting[last]
@@ -91,16 +91,16 @@ func (f *Follower) unlist(c *cpu, t *thread, end int64) {
 }
 
 // move makes a waiting thread wait on another CPU.
-func (f *Follower) move(t *thread, cpu int32) {
-	if t.cpu == cpu {
+func (f *Follower) move(t *Thread, cpu int32) {
+	if t.CPU == cpu {
 		return
 	}
-	waits := t.state == Waiting
+	waits := t.State == Waiting
 	f.stopWaiting(t)
-	if t.queued {
+	if t.Queued {
 		f.enqueue(t, cpu)
 	}
-	t.cpu = cpu
+	t.CPU = cpu
 	if waits {
 		f.startWaiting(t)
 	}
@@ -115,13 +115,13 @@ func (f *Follower) cut(c *cpu, end int64) {
 }
 
 // part tells the part of a wait that ends.
-func (f *Follower) part(c *cpu, t *thread, end int64) {
+func (f *Follower) part(c *cpu, t *Thread, end int64) {
 	if f.OnWait == nil || end <= t.partFrom {
 		return
 	}
-	f.waitPart = WaitPart{Waiter: &t.id, CPU: c.number, From: t.partFrom, To: end}
+	f.waitPart = WaitPart{Waiter: &t.Identity, CPU: c.number, From: t.partFrom, To: end}
 	if c.running != nil {
-		f.waitPart.Behind = &c.running.id
+		f.waitPart.Behind = &c.running.Identity
 	}
 	f.OnWait(&f.waitPart)
 }
@@ -155,9 +155,8 @@ func (f *Follower) learn(c *cpu, e *trace.Event) {
 	if c.seen || e.PID < 0 {
 		return
 	}
-	c.seen = true
 	if t := f.named(trace.Task{Comm: e.Comm, PID: e.PID, Prio: -1}, c.number); t != nil {
-		if t.state != Unseen {
+		if t.State != Unseen {
 			f.forget(t)
 		}
 		f.run(c, t)

@@ -3,6 +3,11 @@
 // slept, how many were queued on each CPU and cache, and how deep idle CPUs
 // slept.
 //
+// What a switch, a wakeup, a migration, a fork, an end and a loss mean is said here
+// once for those who show it: package export writes intervals, waits and depths;
+// from changes, package occupancy counts what each CPU has to do and package serve
+// draws.
+//
 // It is a stream: a [Follower] is shown one event after the other and calls back
 // with what has become certain. It holds as much as there are threads and CPUs,
 // never the events.

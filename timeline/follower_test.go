@@ -16,6 +16,8 @@ type told struct {
 	lines     []string
 	intervals []Interval
 	parts     []WaitPart // with copies of the identities
+	changes   []string
+	wakeups   []string
 }
 
 // followText follows ftrace text: lines of "COMM-PID [CPU] NANOSECONDS EVENT: FIELDS".
@@ -66,6 +68,17 @@ func follow(t testing.TB, r trace.Reader) *told {
 	f.OnDepth = func(cpu int32, at int64, queued int) {
 		got.lines = append(got.lines, fmt.Sprintf("  %d: %d queued on %d", at, queued, cpu))
 	}
+	f.OnChange = func(t *Thread, at int64) {
+		queued := ""
+		if t.Queued {
+			queued = ", queued"
+		}
+		got.changes = append(got.changes, fmt.Sprintf("%d %v on %d%s, in %s, at %d", t.PID, t.State, t.CPU, queued, text(t.Group), at))
+	}
+	f.OnWakeup = func(w *Wakeup) {
+		got.wakeups = append(got.wakeups, fmt.Sprintf("%s/%d asked at %d by %s/%d on %d, to %d",
+			text(w.Wakee.Comm), w.Wakee.PID, w.Asked, text(w.Waker.Comm), w.Waker.PID, w.Waker.CPU, w.Target))
+	}
 	f.OnIdle = func(cpu int32, at, state int64) {
 		got.lines = append(got.lines, fmt.Sprintf("  %d: CPU %d idles at %d", at, cpu, state))
 	}
@@ -112,6 +125,25 @@ A/1 running on 0: 190..200, waiting before, unseen after
 B/2 asleep on 0: 190..200, running before, unseen after, as S`)
 }
 
+// Who listens to changes is told the same: B is on its way at 100 and queued at 110.
+func TestChanges(t *testing.T) {
+	got := followText(t, `
+		A-1 [0] 100 sched_waking: comm=B pid=2 prio=120 target_cpu=000
+		A-1 [0] 110 sched_wakeup: comm=B pid=2 prio=120 target_cpu=000
+		A-1 [0] 150 sched_switch: prev_comm=A prev_pid=1 prev_prio=120 prev_state=X ==> next_comm=B next_pid=2 next_prio=120
+	`)
+	want := []string{
+		"1 running on 0, queued, in , at 100", "2 waiting on 0, in , at 100", "2 waiting on 0, queued, in , at 110",
+		"1 gone on 0, in , at 150", "2 running on 0, queued, in , at 150",
+	}
+	if diff := cmp.Diff(want, got.changes); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"B/2 asked at 100 by A/1 on 0, to 0"}, got.wakeups); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // B waits for 20 ns on CPU 0 behind A, is moved while it waits, and waits for the
 // other 5 behind the idle thread of CPU 1, which must first wake up.
 func TestAWaitThatMoves(t *testing.T) {
@@ -149,6 +181,62 @@ func TestAWakeupOfOneThatStillRuns(t *testing.T) {
 	}
 }
 
+// C is woken by A while it is on its way to sleep on CPU 1, where an interrupt then
+// queues it: the waker is A, which asked at 100, and not whom the interrupt met.
+func TestTheWakerIsWhoAsked(t *testing.T) {
+	got := followText(t, `
+		C-3 [1] 90 tick: cpu=1
+		A-1 [0] 100 sched_waking: comm=C pid=3 prio=120 target_cpu=001
+		C-3 [1] 110 sched_switch: prev_comm=C prev_pid=3 prev_prio=120 prev_state=S ==> next_comm=D next_pid=4 next_prio=120
+		D-4 [1] 120 sched_wakeup: comm=C pid=3 prio=120 target_cpu=001
+		D-4 [1] 150 sched_switch: prev_comm=D prev_pid=4 prev_prio=120 prev_state=S ==> next_comm=C next_pid=3 next_prio=120
+	`)
+	if diff := cmp.Diff([]string{"C/3 asked at 100 by A/1 on 0, to 1"}, got.wakeups); diff != "" {
+		t.Error(diff)
+	}
+	for _, i := range got.intervals {
+		if i.PID == 3 && i.State == Waiting && (i.From != 120 || i.Waker.PID != 1 || i.Waker.CPU != 0) {
+			t.Errorf("%+v; want a wait from 120 on, woken by 1 on CPU 0", i)
+		}
+	}
+}
+
+// A first event that is a switch from an unknown thread tells that B runs; the
+// event after it tells nothing new.
+func TestASwitchTellsWhatRuns(t *testing.T) {
+	f := NewFollower()
+	var lines []string
+	f.OnInterval = func(i *Interval) { lines = append(lines, fmt.Sprint(i.PID, i.State, i.From, i.To)) }
+	var e trace.Event
+	e.Init(trace.KindSwitch, 100, 0)
+	e.SetSwitch(trace.Switch{Prev: trace.Task{PID: trace.UnknownPID, Prio: -1}, Next: trace.Task{PID: 2, Prio: 120}})
+	f.Observe(&e)
+	for at := int64(130); at <= 150; at += 20 {
+		e.Init(trace.KindTick, at, 0)
+		e.SetCurrent(trace.NoName, 2)
+		f.Observe(&e)
+	}
+	f.Finish()
+	if diff := cmp.Diff([]string{"2 running 100 150"}, lines); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A thread that is put into a cgroup and then starts is in it, although nobody saw
+// it forked. A move within a hierarchy of cgroup v1 says nothing of CPU time.
+func TestCgroups(t *testing.T) {
+	for root, want := range map[int]string{0: "/a", 3: ""} {
+		got := followText(t, fmt.Sprintf(`
+			sh-7 [0] 10 cgroup_attach_task: dst_root=%d dst_id=5 dst_level=1 dst_path=/a pid=8 comm=sh
+			sh-7 [0] 20 sched_wakeup_new: comm=sh pid=8 prio=120 target_cpu=000
+		`, root))
+		last := got.changes[len(got.changes)-1]
+		if want := "8 waiting on 0, queued, in " + want + ", at 20"; last != want {
+			t.Errorf("%q, want %q", last, want)
+		}
+	}
+}
+
 // A loss leaves open what ran behind it: A is known to run until 120, the last
 // event before, and again from 150.
 func TestALossIsLeftOpen(t *testing.T) {
@@ -156,6 +244,12 @@ func TestALossIsLeftOpen(t *testing.T) {
 	f := NewFollower()
 	var lines []string
 	f.OnInterval = func(i *Interval) { lines = append(lines, fmt.Sprint(i.PID, i.State, i.From, i.To)) }
+	var lost []string
+	f.OnChange = func(t *Thread, at int64) {
+		if t.State == Unseen {
+			lost = append(lost, fmt.Sprint(t.PID, at))
+		}
+	}
 	event := func(kind trace.Kind, at int64, fill func(e *trace.Event)) {
 		var e trace.Event
 		e.Init(kind, at, 0)
@@ -174,6 +268,9 @@ func TestALossIsLeftOpen(t *testing.T) {
 	f.Finish()
 	want := []string{"1 running 100 120", "2 waiting 120 120", "1 running 150 160"}
 	if diff := cmp.Diff(want, lines); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"1 120", "2 120"}, lost); diff != "" {
 		t.Error(diff)
 	}
 }

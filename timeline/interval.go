@@ -53,6 +53,15 @@ type Waker struct {
 	Interrupt bool // an interrupt on that CPU woke, not the thread
 }
 
+// Wakeup is a wakeup, the first one after a fork included: a moment when a CPU
+// was chosen.
+type Wakeup struct {
+	Wakee  *Identity
+	Asked  int64 // when it began, ns of the recording's clock
+	Waker  Waker
+	Target int32 // the CPU chosen
+}
+
 // Interval is a stretch of time through which a thread stayed in one state.
 type Interval struct {
 	Identity

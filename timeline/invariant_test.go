@@ -14,11 +14,13 @@ type witness struct {
 	busy   map[int32]int64        // by CPU: until when it is known to have run something
 	lived  map[trace.Thread]int64 // by thread: until when it is accounted for
 	waited map[trace.Thread]int64 // ns of the parts of the present wait
+	now    map[*Thread]Thread     // what changes have told
+	last   map[*Thread]int64      // when
 	faults []string
 }
 
 func watch(f *Follower) *witness {
-	w := &witness{busy: map[int32]int64{}, lived: map[trace.Thread]int64{}, waited: map[trace.Thread]int64{}}
+	w := &witness{busy: map[int32]int64{}, lived: map[trace.Thread]int64{}, waited: map[trace.Thread]int64{}, now: map[*Thread]Thread{}, last: map[*Thread]int64{}}
 	f.OnInterval = func(i *Interval) {
 		w.check(i.From <= i.To, "backwards: %+v", i)
 		w.check(i.From >= w.lived[i.Thread], "in two states at once: %+v, lived until %d", i, w.lived[i.Thread])
@@ -36,6 +38,11 @@ func watch(f *Follower) *witness {
 		w.check(p.From < p.To, "an empty part: %+v", p)
 		w.check(p.Behind == nil || p.Behind.Thread != p.Waiter.Thread, "behind itself: %+v", p)
 		w.waited[p.Waiter.Thread] += p.Duration()
+	}
+	f.OnChange = func(t *Thread, at int64) {
+		w.check(at <= f.Now(), "a change of %d at %d, later than now", t.PID, at)
+		w.check(at >= w.last[t], "%d changes at %d and then at %d", t.PID, w.last[t], at)
+		w.now[t], w.last[t] = *t, at
 	}
 	f.OnDepth = func(cpu int32, at int64, queued int) {
 		w.check(queued >= 0, "%d queued on CPU %d at %d", queued, cpu, at)
@@ -90,11 +97,18 @@ func checkMadeUp(t *testing.T, data []byte) {
 		for _, c := range f.cpus {
 			queued := 0
 			for _, t := range f.holders {
-				if t.queued && t.cpu == c.number {
+				if t.Queued && t.CPU == c.number {
 					queued++
 				}
 			}
 			w.check(queued == c.depth, "CPU %d counts %d queued, there are %d", c.number, c.depth, queued)
+		}
+		for _, t := range f.holders {
+			was := w.now[t]
+			if w.last[t] == 0 {
+				was.CPU = trace.UnknownCPU // nothing was told: it has done nothing
+			}
+			w.check(was.State == t.State && was.CPU == t.CPU && was.Queued == t.Queued, "%d was told to be %v on %d, and is %v on %d", t.PID, was.State, was.CPU, t.State, t.CPU)
 		}
 	}
 	f.Finish()

@@ -44,7 +44,7 @@ var layers = map[string]layer{
 	},
 	"chart":     {foreign: []string{"gonum.org/v1/plot"}},
 	"page":      {own: []string{"chart"}},
-	"occupancy": {own: []string{"trace"}},
+	"occupancy": {own: []string{"timeline", "trace"}},
 	"explain":   {own: []string{"chart", "machine", "page", "sched", "stats", "trace"}},
 	"quota": {
 		own:     []string{"chart", "experiment", "page", "sched", "sim", "trace", "workload"},
@@ -59,7 +59,7 @@ var layers = map[string]layer{
 
 	"capture": {own: []string{"bundle"}},
 	"bundle":  {own: []string{"machine", "report", "sched", "sim", "trace"}},
-	"serve":   {own: []string{"explain", "export", "trace"}},
+	"serve":   {own: []string{"explain", "export", "timeline", "trace"}},
 	"cli": {
 		own:     []string{"bundle", "calibrate", "capture", "experiment", "experiments", "explain", "export", "internal/reproduction", "internal/suggest", "machine", "occupancy", "page", "quota", "reference", "report", "sched", "serve", "sim", "stats", "trace", "workload"},
 		foreign: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},
