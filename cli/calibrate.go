@@ -76,6 +76,14 @@ anew, the rest as it is.`,
 }
 
 func (c *calibration) run(ctx context.Context) error {
+	if c.evaluations < 1 {
+		return fmt.Errorf("--evaluations is %d; write 1 or more", c.evaluations)
+	}
+	if c.out != "" {
+		if err := checkOutput("--out", c.out); err != nil {
+			return err
+		}
+	}
 	known, knobs, err := c.subject()
 	if err != nil {
 		return err
@@ -140,11 +148,14 @@ func (c *calibration) subject() ([]calibrate.Figure, []calibrate.Knob, error) {
 			return nil, nil, fmt.Errorf("--timings: %w", err)
 		}
 		defer func() { _ = file.Close() }() // only read
-		figures, err := calibrate.NativeFigures(c.timings, file)
+		figures, err := calibrate.NativeFigures(c.timings, io.LimitReader(file, maxTimingsBytes))
 		return figures, calibrate.NativeKnobs(), err
 	}
 	return nil, nil, fmt.Errorf("there are no measurements of a machine %q; choose %s, %s or %s", c.machine, calibrate.Xeon8260, calibrate.MapMachine, calibrate.Native)
 }
+
+// maxTimingsBytes is far above any real file of timings.
+const maxTimingsBytes = 1 << 20
 
 // chosen keeps the figures that --rows and --benchmark name.
 func (c *calibration) chosen(figures []calibrate.Figure) ([]calibrate.Figure, error) {

@@ -71,11 +71,13 @@ and it says which is better, by how much, with what confidence, and why.`,
   schedlab compare experiments/wake-affine.yaml
   schedlab run --machine 2n24c2t --kernel v5.17 hackbench -g 12 -l 100 -P -p
   schedlab machine show ivb-ep`,
-		Version:       versionText(),
-		Args:          subcommand,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-		SilenceErrors: true,
-		SilenceUsage:  true,
+		Version: versionText(),
+		Args:    subcommand,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+
+		PersistentPreRunE: checkGiven,
+		SilenceErrors:     true,
+		SilenceUsage:      true,
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)

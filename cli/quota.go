@@ -120,6 +120,14 @@ func (r *quotaRequest) run(ctx context.Context, file string, out, progress io.Wr
 	if err := checkFormat(r.format, formats); err != nil {
 		return err
 	}
+	if r.svg != "" {
+		if err := checkOutput("--svg", r.svg); err != nil {
+			return err
+		}
+	}
+	if err := checkFeatures(r.cell.Features); err != nil {
+		return err
+	}
 	if err := makeOut(r.out); err != nil {
 		return err
 	}
