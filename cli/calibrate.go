@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -76,6 +77,9 @@ anew, the rest as it is.`,
 }
 
 func (c *calibration) run(ctx context.Context) error {
+	if c.costs != "" && !c.check {
+		return errors.New("--costs is what --check looks at: add --check, or leave it out to fit costs")
+	}
 	if c.evaluations < 1 {
 		return fmt.Errorf("--evaluations is %d; write 1 or more", c.evaluations)
 	}
@@ -106,7 +110,7 @@ func (c *calibration) run(ctx context.Context) error {
 	}
 	predictions, err := calibrate.Predict(ctx, costs, all, c.workers)
 	if err != nil {
-		return &runError{err}
+		return c.failure(ctx, err)
 	}
 	if err := calibrate.Print(c.stdout, predictions); err != nil {
 		return &runError{err}
@@ -197,7 +201,7 @@ func (c *calibration) costsOf(ctx context.Context, base *sim.Costs, figures []ca
 	fitted, err := search.Fit(ctx, base)
 	progress.clear()
 	if err != nil {
-		return nil, &runError{err}
+		return nil, c.failure(ctx, err)
 	}
 	return fitted, nil
 }
@@ -227,6 +231,15 @@ func (c *calibration) beginning(knobs []calibrate.Knob, chosen, known []calibrat
 		knobs, err = calibrate.StartAt(base, knobs)
 	}
 	return base, knobs, err
+}
+
+// failure is what the simulations came to; an interrupt is said once, not for
+// each of them.
+func (c *calibration) failure(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("interrupted: %w", ctx.Err())
+	}
+	return &runError{err}
 }
 
 func (c *calibration) write(costs *sim.Costs, knobs []calibrate.Knob) error {

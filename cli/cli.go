@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/signal"
 	"syscall"
@@ -42,6 +43,7 @@ func Main(args []string) int {
 
 func exitCode(err error) int {
 	var failed *runError
+	var file *fs.PathError
 	switch {
 	case err == nil:
 		return 0
@@ -50,6 +52,8 @@ func exitCode(err error) int {
 	case errors.Is(err, experiment.ErrRegression):
 		return exitRegression
 	case errors.Is(err, experiment.ErrFailedCells), errors.As(err, &failed):
+		return exitFailed
+	case errors.As(err, &file) && file.Op == "write": // a full disk is no fault of the request
 		return exitFailed
 	}
 	return exitRequest

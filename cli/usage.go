@@ -50,8 +50,9 @@ func flagNames(cmd *cobra.Command) []string {
 // given: --out "$FOLDER" with the variable unset, or no workers.
 func checkGiven(cmd *cobra.Command, _ []string) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
+		list, isList := f.Value.(pflag.SliceValue)
 		switch {
-		case f.Value.Type() == "string" && f.Value.String() == "":
+		case f.Value.Type() == "string" && f.Value.String() == "", isList && slices.Contains(list.GetSlice(), ""):
 			err = fmt.Errorf("%s: --%s is empty; write a value or leave the flag out", cmd.Name(), f.Name)
 		case f.Name == "workers" && (f.Value.String() == "0" || strings.HasPrefix(f.Value.String(), "-")):
 			err = fmt.Errorf("%s: --workers is %s; write 1 or more, or leave it out", cmd.Name(), f.Value)
