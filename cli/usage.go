@@ -52,7 +52,8 @@ func checkGiven(cmd *cobra.Command, _ []string) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		list, isList := f.Value.(pflag.SliceValue)
 		switch {
-		case f.Value.Type() == "string" && f.Value.String() == "", isList && slices.Contains(list.GetSlice(), ""):
+		case f.Value.Type() == "string" && f.Value.String() == "",
+			isList && (len(list.GetSlice()) == 0 || slices.Contains(list.GetSlice(), "")):
 			err = fmt.Errorf("%s: --%s is empty; write a value or leave the flag out", cmd.Name(), f.Name)
 		case f.Name == "workers" && (f.Value.String() == "0" || strings.HasPrefix(f.Value.String(), "-")):
 			err = fmt.Errorf("%s: --workers is %s; write 1 or more, or leave it out", cmd.Name(), f.Value)
