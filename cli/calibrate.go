@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -76,6 +77,17 @@ anew, the rest as it is.`,
 }
 
 func (c *calibration) run(ctx context.Context) error {
+	if c.costs != "" && !c.check {
+		return errors.New("--costs is what --check looks at: add --check, or leave it out to fit costs")
+	}
+	if c.evaluations < 1 {
+		return fmt.Errorf("--evaluations is %d; write 1 or more", c.evaluations)
+	}
+	if c.out != "" {
+		if err := checkOutput("--out", c.out); err != nil {
+			return err
+		}
+	}
 	known, knobs, err := c.subject()
 	if err != nil {
 		return err
@@ -98,7 +110,7 @@ func (c *calibration) run(ctx context.Context) error {
 	}
 	predictions, err := calibrate.Predict(ctx, costs, all, c.workers)
 	if err != nil {
-		return &runError{err}
+		return c.failure(ctx, err)
 	}
 	if err := calibrate.Print(c.stdout, predictions); err != nil {
 		return &runError{err}
@@ -140,11 +152,14 @@ func (c *calibration) subject() ([]calibrate.Figure, []calibrate.Knob, error) {
 			return nil, nil, fmt.Errorf("--timings: %w", err)
 		}
 		defer func() { _ = file.Close() }() // only read
-		figures, err := calibrate.NativeFigures(c.timings, file)
+		figures, err := calibrate.NativeFigures(c.timings, io.LimitReader(file, maxTimingsBytes))
 		return figures, calibrate.NativeKnobs(), err
 	}
 	return nil, nil, fmt.Errorf("there are no measurements of a machine %q; choose %s, %s or %s", c.machine, calibrate.Xeon8260, calibrate.MapMachine, calibrate.Native)
 }
+
+// maxTimingsBytes is far above any real file of timings.
+const maxTimingsBytes = 1 << 20
 
 // chosen keeps the figures that --rows and --benchmark name.
 func (c *calibration) chosen(figures []calibrate.Figure) ([]calibrate.Figure, error) {
@@ -186,7 +201,7 @@ func (c *calibration) costsOf(ctx context.Context, base *sim.Costs, figures []ca
 	fitted, err := search.Fit(ctx, base)
 	progress.clear()
 	if err != nil {
-		return nil, &runError{err}
+		return nil, c.failure(ctx, err)
 	}
 	return fitted, nil
 }
@@ -216,6 +231,15 @@ func (c *calibration) beginning(knobs []calibrate.Knob, chosen, known []calibrat
 		knobs, err = calibrate.StartAt(base, knobs)
 	}
 	return base, knobs, err
+}
+
+// failure is what the simulations came to; an interrupt is said once, not for
+// each of them.
+func (c *calibration) failure(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("interrupted: %w", ctx.Err())
+	}
+	return &runError{err}
 }
 
 func (c *calibration) write(costs *sim.Costs, knobs []calibrate.Knob) error {

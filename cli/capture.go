@@ -33,6 +33,9 @@ more.`,
   schedlab explain recording`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Command, o.Output = args, cmd.OutOrStdout()
+			if cmd.Flags().Changed("buffer-kb") && o.BufferKB < 1 {
+				return fmt.Errorf("--buffer-kb is %d; it must be a size in KiB, such as 8192", o.BufferKB)
+			}
 			return runCapture(cmd.Context(), o, cmd.ErrOrStderr())
 		},
 	}
@@ -46,9 +49,6 @@ more.`,
 func runCapture(ctx context.Context, o capture.Options, messages io.Writer) error {
 	if o.Dir == "" {
 		return errors.New("capture needs a folder to write to, such as: schedlab capture -o /tmp/recording -- hackbench -g 1")
-	}
-	if o.BufferKB < 0 {
-		return fmt.Errorf("--buffer-kb is %d; it must be a size in KiB, such as 8192", o.BufferKB)
 	}
 	if len(o.Command) > 0 {
 		if _, err := exec.LookPath(o.Command[0]); err != nil {

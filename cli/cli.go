@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/signal"
 	"syscall"
@@ -42,6 +43,7 @@ func Main(args []string) int {
 
 func exitCode(err error) int {
 	var failed *runError
+	var file *fs.PathError
 	switch {
 	case err == nil:
 		return 0
@@ -50,6 +52,8 @@ func exitCode(err error) int {
 	case errors.Is(err, experiment.ErrRegression):
 		return exitRegression
 	case errors.Is(err, experiment.ErrFailedCells), errors.As(err, &failed):
+		return exitFailed
+	case errors.As(err, &file) && file.Op == "write": // a full disk is no fault of the request
 		return exitFailed
 	}
 	return exitRequest
@@ -71,11 +75,13 @@ and it says which is better, by how much, with what confidence, and why.`,
   schedlab compare experiments/wake-affine.yaml
   schedlab run --machine 2n24c2t --kernel v5.17 hackbench -g 12 -l 100 -P -p
   schedlab machine show ivb-ep`,
-		Version:       versionText(),
-		Args:          subcommand,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-		SilenceErrors: true,
-		SilenceUsage:  true,
+		Version: versionText(),
+		Args:    subcommand,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+
+		PersistentPreRunE: checkGiven,
+		SilenceErrors:     true,
+		SilenceUsage:      true,
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)

@@ -97,6 +97,8 @@ func (r *convertRequest) options(in, out string) (export.Options, error) {
 	}
 	if o.Format == export.Perfetto {
 		o.Machine, err = machineOfTrace(r.machine, in)
+	} else if r.machine != "" {
+		err = fmt.Errorf("convert: --machine is for the counters of a Perfetto trace, and %s is %s; leave it out", out, o.Format)
 	}
 	return o, err
 }
@@ -125,9 +127,16 @@ func machineOfTrace(named, in string) (*machine.Machine, error) {
 	return nil, nil
 }
 
-// convertTrace leaves no half-written file behind: the output takes its place
-// when it is complete.
+// convertTrace writes out when it is complete, and never over the trace itself.
 func convertTrace(in, out string, options export.Options, stdout, notes io.Writer) error {
+	if out != "-" {
+		if err := checkOutput("convert:", out); err != nil {
+			return err
+		}
+		if sameFile(in, out) {
+			return fmt.Errorf("convert: %s is the trace itself; write to another file", out)
+		}
+	}
 	reader, err := trace.Open(in)
 	if err != nil {
 		return err
@@ -152,22 +161,8 @@ func convertTrace(in, out string, options export.Options, stdout, notes io.Write
 	return nil
 }
 
-// writeWhole writes beside path and renames.
-func writeWhole(path string, write func(io.Writer) error) error {
-	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.Remove(file.Name()) }()
-	if err := write(file); err != nil {
-		_ = file.Close()
-		return err
-	}
-	if err := file.Close(); err != nil {
-		return err
-	}
-	if err := os.Chmod(file.Name(), 0o644); err != nil {
-		return err
-	}
-	return os.Rename(file.Name(), path)
+func sameFile(a, b string) bool {
+	infoA, errA := os.Stat(a)
+	infoB, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
 }

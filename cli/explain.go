@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/schedlab/schedlab/explain"
+	"github.com/schedlab/schedlab/sched"
 )
 
 // explainRequest is one `schedlab explain` command line.
@@ -22,6 +23,7 @@ type explainRequest struct {
 	balance       bool
 	workers       int
 	out           string
+	hzGiven       bool
 	quiet         bool
 	stderr        io.Writer
 }
@@ -46,7 +48,7 @@ folder of captures stands for all of them.`,
   schedlab explain --balance --format csv captures/6.1
   schedlab explain --why 401@16.455985 captures/6.1/hb-pipe`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r.stderr = cmd.ErrOrStderr()
+			r.stderr, r.hzGiven = cmd.ErrOrStderr(), cmd.Flags().Changed("hz")
 			return r.run(cmd.Context(), cmd.OutOrStdout(), args)
 		},
 	}
@@ -109,9 +111,7 @@ func (r *explainRequest) check(paths []string) error {
 	if r.balance && r.disagreements && r.format != "text" {
 		return fmt.Errorf("--balance --disagreements lists passes as text only; drop --format %s", r.format)
 	}
-	switch r.options.HZ {
-	case 0, 100, 250, 300, 1000:
-	default:
+	if r.hzGiven && sched.CheckHZ(r.options.HZ) != nil {
 		return fmt.Errorf("--hz is %d; kernels are built with 100, 250, 300 or 1000", r.options.HZ)
 	}
 	if r.workers < 0 {

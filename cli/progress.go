@@ -19,9 +19,13 @@ type progress struct {
 
 	mutex       sync.Mutex
 	start       time.Time
+	drawn       time.Time
 	done, total int // total 0: not known
 	before      int // of done: those that were there at the start
 }
+
+// redraw is how often a line is drawn at most that something sets all the time.
+const redraw = 100 * time.Millisecond
 
 // newProgress begins to show progress on out, if it is a terminal and quiet is
 // false.
@@ -49,7 +53,9 @@ func (p *progress) set(done, total, before int) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	p.done, p.total, p.before = done, total, before
-	p.draw()
+	if p.now().Sub(p.drawn) >= redraw || done == total {
+		p.draw()
+	}
 }
 
 // clear removes the line, to be drawn again by the next step.
@@ -65,6 +71,7 @@ func (p *progress) draw() {
 	if !p.watched {
 		return
 	}
+	p.drawn = p.now()
 	text := p.text()
 	// A line that reaches the last column would wrap, and "\r" no longer erase it.
 	if columns := p.columns(); columns > 0 {

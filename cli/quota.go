@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -118,6 +119,14 @@ func (r *quotaRequest) addFlags(cmd *cobra.Command) {
 
 func (r *quotaRequest) run(ctx context.Context, file string, out, progress io.Writer) error {
 	if err := checkFormat(r.format, formats); err != nil {
+		return err
+	}
+	if r.svg != "" {
+		if err := checkOutput("--svg", r.svg); err != nil {
+			return err
+		}
+	}
+	if err := checkFeatures(r.cell.Features); err != nil {
 		return err
 	}
 	if err := makeOut(r.out); err != nil {
@@ -281,9 +290,14 @@ func (r *quotaRequest) axes(d *quota.Description, need float64) (*quota.Axes, er
 	if axes.Bursts, err = r.parseBursts(d.Kernel); err != nil {
 		return nil, err
 	}
+	if err := errors.Join(noneTwice("threads", axes.Threads), noneTwice("--period", axes.Periods), noneTwice("--burst", axes.Bursts)); err != nil {
+		return nil, err
+	}
 	if r.cpus != "" {
-		axes.CPUs, err = parseCPUs(r.cpus)
-		return axes, err
+		if axes.CPUs, err = parseCPUs(r.cpus); err != nil {
+			return nil, err
+		}
+		return axes, noneTwice("--cpus", axes.CPUs)
 	}
 	mach, err := machine.Resolve(d.Machine)
 	if err != nil {
@@ -291,6 +305,16 @@ func (r *quotaRequest) axes(d *quota.Description, need float64) (*quota.Axes, er
 	}
 	axes.CPUs = quota.DefaultCPUs(need, float64(mach.Online().Count()))
 	return axes, nil
+}
+
+// noneTwice refuses an axis that would simulate and print the same line again.
+func noneTwice[T int | int64 | float64](axis string, values []T) error {
+	for i, v := range values {
+		if slices.Contains(values[:i], v) {
+			return fmt.Errorf("%s: %v appears twice; leave one out", axis, v)
+		}
+	}
+	return nil
 }
 
 func parseCPUs(text string) ([]float64, error) {

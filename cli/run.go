@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/schedlab/schedlab/experiment"
+	"github.com/schedlab/schedlab/sim"
 	"github.com/schedlab/schedlab/workload"
 )
 
@@ -29,6 +31,8 @@ type runRequest struct {
 	format   string
 	stats    runStatistics
 	trace    string
+	quiet    bool
+	stderr   io.Writer
 }
 
 func newRunCommand() *cobra.Command {
@@ -50,6 +54,7 @@ from --seed.`,
   schedlab run --tunable migration_cost_ns=250000 --format csv perf bench sched pipe -l 2000`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.cell.Command = args
+			r.stderr = cmd.ErrOrStderr()
 			return r.run(cmd.Context(), cmd.OutOrStdout())
 		},
 	}
@@ -77,12 +82,16 @@ func (r *runRequest) addFlags(cmd *cobra.Command) {
 	f.StringVar(&r.stretch, "stretch", "", "simulate `WARMUP,MEASURE[,SETTLE]` of a long run, such as 400ms,300ms, and scale it")
 	f.StringVar(&r.format, "format", "text", strings.Join(formats, ", "))
 	r.stats.addFlags(f)
+	f.BoolVar(&r.quiet, "quiet", false, "no progress")
 	f.StringVar(&r.trace, "trace", "", "new `FOLDER` for a recording of everything that happens, for schedlab explain and trace viewers")
 }
 
 func (r *runRequest) run(ctx context.Context, out io.Writer) error {
 	if len(r.cell.Command) == 0 {
 		return errors.New("run needs a benchmark, such as: schedlab run hackbench -g 4 -P -p; schedlab benchmarks lists them")
+	}
+	if err := checkFeatures(r.cell.Features); err != nil {
+		return err
 	}
 	if err := r.parseTunables(); err != nil {
 		return err
@@ -123,7 +132,7 @@ func (r *runRequest) simulate(ctx context.Context, s *experiment.Simulation, out
 	if err != nil {
 		return fmt.Errorf("--trace %w", err)
 	}
-	result, err := s.Run(ctx)
+	result, err := r.watch(ctx, s)
 	if err != nil {
 		rec.abandon()
 	}
@@ -155,12 +164,30 @@ func (r *runRequest) simulate(ctx context.Context, s *experiment.Simulation, out
 	return nil
 }
 
+// watch runs the simulation and shows how far it is.
+func (r *runRequest) watch(ctx context.Context, s *experiment.Simulation) (*sim.Result, error) {
+	progress := newProgress(r.stderr, r.quiet, "ms of virtual time", 0)
+	defer progress.clear()
+	s.Watch(func(now int64) { progress.set(int(now/1e6), 0, 0) })
+	return s.Run(ctx)
+}
+
 func (r *runRequest) parseTunables() (err error) {
 	if r.cell.Tunables, err = parseSettings("tunable", "migration_cost_ns=500000", r.tunables); err != nil {
 		return err
 	}
 	r.cell.Supposed, err = parseSettings("cost", "probe=0", r.supposed)
 	return err
+}
+
+// checkFeatures refuses a feature that is both switched on and off.
+func checkFeatures(words []string) error {
+	for _, word := range words {
+		if slices.Contains(words, "NO_"+word) {
+			return fmt.Errorf("--feature: %s and NO_%s contradict each other; keep one", word, word)
+		}
+	}
+	return nil
 }
 
 // parseSettings reads the words that a flag was given.
@@ -171,6 +198,11 @@ func parseSettings(flag, example string, words []string) ([]experiment.Tunable, 
 		value, err := strconv.ParseInt(text, 10, 64)
 		if !found || err != nil {
 			return nil, fmt.Errorf("--%s %q must be NAME=WHOLE NUMBER, such as %s", flag, word, example)
+		}
+		for _, s := range settings {
+			if s.Name == name && s.Value != value {
+				return nil, fmt.Errorf("--%s: %s is set to %d and to %d; keep one", flag, name, s.Value, value)
+			}
 		}
 		settings = append(settings, experiment.Tunable{Name: name, Value: value})
 	}

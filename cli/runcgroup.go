@@ -18,12 +18,34 @@ func parseCgroups(words []string, cell *experiment.Cell) error {
 		if !strings.HasPrefix(path, "/") || strings.Trim(path, "/") == "" || isSet != hasValue {
 			return fmt.Errorf(`--cgroup %q must be PATH or PATH:FILE=VALUE, such as "/service:cpu.max=50000 100000"`, word)
 		}
+		if name := badGroupName(path); name != "" {
+			return fmt.Errorf("--cgroup %q: %q cannot be the name of a cgroup", word, name)
+		}
+		for _, have := range cell.Cgroups {
+			if isSet && strings.TrimSuffix(have.Path, "/") == strings.TrimSuffix(path, "/") && have.File == file && have.Value != value {
+				return fmt.Errorf("--cgroup: %s of %s is set to %q and to %q; keep one", file, path, have.Value, value)
+			}
+		}
 		if cell.Cgroup == "" {
 			cell.Cgroup = path
 		}
 		cell.Cgroups = append(cell.Cgroups, experiment.CgroupSetting{Path: path, File: file, Value: value})
 	}
 	return nil
+}
+
+// badGroupName is a part of the path that no folder can be called; "" if all can.
+// An empty part would name no group: it is shown as //.
+func badGroupName(path string) string {
+	for name := range strings.SplitSeq(strings.Trim(path, "/"), "/") {
+		switch name {
+		case "":
+			return "//"
+		case ".", "..":
+			return name
+		}
+	}
+	return ""
 }
 
 // groupReport is what a group with a limit came to, by cgroup v2's names.

@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -29,13 +28,16 @@ func (r *runStatistics) addFlags(f *pflag.FlagSet) {
 	f.DurationVar(&r.every, "stats-every", 0, "virtual time, such as 100ms, after which --schedstat and --sis write again (default: at the end only)")
 }
 
+// shortestStats bounds how often the counters of all CPUs are kept.
+const shortestStats = 100 * time.Microsecond
+
 // check refuses what would fail only after the run.
 func (r *runStatistics) check() error {
 	if err := report.CheckSchedstatLayout(r.layout); err != nil {
 		return fmt.Errorf("--schedstat-layout: %w", err)
 	}
-	if r.every < 0 {
-		return fmt.Errorf("--stats-every is %s; write a duration such as 100ms", r.every)
+	if r.every < 0 || r.every > 0 && r.every < shortestStats {
+		return fmt.Errorf("--stats-every is %s; write a duration from %s on, such as 100ms", r.every, shortestStats)
 	}
 	if r.every > 0 && r.schedstat == "" && r.sis == "" {
 		return fmt.Errorf("--stats-every needs --schedstat FILE or --sis FILE to write to")
@@ -44,9 +46,12 @@ func (r *runStatistics) check() error {
 		if file.path == "" {
 			continue
 		}
-		if dir, err := os.Stat(filepath.Dir(file.path)); err != nil || !dir.IsDir() {
-			return fmt.Errorf("%s %s: there is no folder %s", file.flag, file.path, filepath.Dir(file.path))
+		if err := checkOutput(file.flag, file.path); err != nil {
+			return err
 		}
+	}
+	if r.sis != "" && r.schedstat != "" && filepath.Clean(r.sis) == filepath.Clean(r.schedstat) {
+		return fmt.Errorf("--schedstat and --sis both write %s; name two files", r.sis)
 	}
 	return nil
 }

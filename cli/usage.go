@@ -36,13 +36,30 @@ func flagError(cmd *cobra.Command, err error) error {
 // flagTypes says in words what pflag's types take; strings are never invalid.
 var flagTypes = map[string]string{
 	"bool": "true or false", "int": "a whole number", "uint64": "a whole number, 0 or more",
-	"duration": "a duration such as 100ms",
+	"duration": "a duration such as 100ms", "float64": "a number", "intSlice": "whole numbers with commas between them",
+	"stringSlice": "names with commas between them",
 }
 
 func flagNames(cmd *cobra.Command) []string {
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
 	return names
+}
+
+// checkGiven refuses values of flags that would pass for a flag that is not
+// given: --out "$FOLDER" with the variable unset, or no workers.
+func checkGiven(cmd *cobra.Command, _ []string) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		list, isList := f.Value.(pflag.SliceValue)
+		switch {
+		case f.Value.Type() == "string" && f.Value.String() == "",
+			isList && (len(list.GetSlice()) == 0 || slices.Contains(list.GetSlice(), "")):
+			err = fmt.Errorf("%s: --%s is empty; write a value or leave the flag out", cmd.Name(), f.Name)
+		case f.Name == "workers" && (f.Value.String() == "0" || strings.HasPrefix(f.Value.String(), "-")):
+			err = fmt.Errorf("%s: --workers is %s; write 1 or more, or leave it out", cmd.Name(), f.Value)
+		}
+	})
+	return err
 }
 
 // subcommand refuses a word that is not a command of cmd.

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
+	"github.com/schedlab/schedlab/internal/smallfile"
 	"github.com/schedlab/schedlab/internal/suggest"
 )
 
@@ -115,7 +117,7 @@ type InputFile struct {
 
 // Load reads and checks an experiment file. Errors are *RequestError.
 func Load(path string) (*Experiment, error) {
-	data, err := os.ReadFile(path)
+	data, err := smallfile.Read(path, maxFileBytes)
 	if err != nil {
 		return nil, &RequestError{File: path, Message: "cannot be read: " + pathCause(err), Err: err}
 	}
@@ -131,10 +133,13 @@ func pathCause(err error) string {
 	return err.Error()
 }
 
+// byteOrderMark is what some editors put in front of UTF-8.
+var byteOrderMark = []byte("\ufeff")
+
 // Parse checks the text of an experiment file; name is what errors call it and
 // where relative paths in it begin.
 func Parse(name string, data []byte) (*Experiment, error) {
-	src := &source{name: name, text: data}
+	src := &source{name: name, text: bytes.TrimPrefix(data, byteOrderMark)}
 	root, err := src.parse()
 	if err != nil {
 		return nil, err

@@ -3,10 +3,10 @@ package experiment
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/schedlab/schedlab/internal/smallfile"
 	"github.com/schedlab/schedlab/workload"
 )
 
@@ -83,7 +83,7 @@ func (x *Experiment) readInput(t text) error {
 }
 
 func (x *Experiment) readFile(t text) error {
-	data, err := os.ReadFile(relativeTo(x.folder, t.value))
+	data, err := smallfile.Read(relativeTo(x.folder, t.value), maxInputBytes)
 	if err != nil {
 		return x.src.errorAt(t.at, "%q cannot be read: %s; paths begin at the experiment file's folder", t.value, pathCause(err))
 	}

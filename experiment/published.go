@@ -3,12 +3,12 @@ package experiment
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
 
+	"github.com/schedlab/schedlab/internal/smallfile"
 	"github.com/schedlab/schedlab/internal/suggest"
 	"github.com/schedlab/schedlab/published"
 	"github.com/schedlab/schedlab/stats"
@@ -115,7 +115,7 @@ func (p *publishedSpec) load(x *Experiment) (InputFile, error) {
 
 // read finds the table: a file relative to the experiment, or an embedded one.
 func (p *publishedSpec) read(folder string) ([]byte, error) {
-	data, fileErr := os.ReadFile(relativeTo(folder, p.file.value))
+	data, fileErr := smallfile.Read(relativeTo(folder, p.file.value), maxInputBytes)
 	if fileErr == nil {
 		return data, nil
 	}

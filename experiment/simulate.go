@@ -114,6 +114,9 @@ type Simulation struct {
 // Run executes the cell to its end or until ctx is done.
 func (s *Simulation) Run(ctx context.Context) (*sim.Result, error) { return s.sim.Run(ctx) }
 
+// Watch is [sim.Sim.Watch].
+func (s *Simulation) Watch(watcher func(now int64)) { s.sim.Watch(watcher) }
+
 // SampleCounters is [sim.Sim.SampleCounters].
 func (s *Simulation) SampleCounters(every int64) { s.sim.SampleCounters(every) }
 
@@ -191,6 +194,9 @@ func schedConfig(c *Cell, mach *machine.Machine) (sched.Config, error) {
 	}
 	config := sched.NewConfig(mach, profile)
 	config.HZ = int64(c.HZ)
+	if err := sched.CheckHZ(config.HZ); err != nil {
+		return config, &FieldError{"hz", err}
+	}
 	for i, f := range c.Features {
 		if err := config.SetFeature(f); err != nil {
 			return config, &FieldError{fmt.Sprintf("features[%d]", i), err}

@@ -17,7 +17,10 @@ import (
 // hostile one from exhausting the parser.
 const (
 	maxFileBytes = 256 << 10
-	maxNesting   = 64
+	// maxInputBytes bounds the files that it names: machines, costs, workloads,
+	// published tables.
+	maxInputBytes = 16 << 20
+	maxNesting    = 64
 )
 
 // position is a place in the file, counted from 1. The zero position is unknown.

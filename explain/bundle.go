@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/schedlab/schedlab/internal/smallfile"
 	"github.com/schedlab/schedlab/machine"
 	"github.com/schedlab/schedlab/sched"
 )
@@ -269,11 +270,14 @@ func (b *Bundle) online(cpu int32) bool {
 	return cpu >= 0 && int(cpu) < len(b.Machine.CPUs) && b.Machine.CPUs[cpu].Online
 }
 
+// maxGroupsBytes is far above what any number of groups needs.
+const maxGroupsBytes = 16 << 20
+
 // readGroups reads cgroups.txt, which is there when groups were used:
 // "== /be idle=1 weight=0 max=max 100000", followed by cpu.stat.
 func (b *Bundle) readGroups() error {
 	path := filepath.Join(b.Dir, "cgroups.txt")
-	data, err := os.ReadFile(path)
+	data, err := smallfile.Read(path, maxGroupsBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -29,7 +29,7 @@ func ParsePick(text string) (Pick, error) {
 		return p, nil
 	}
 	at, err := strconv.ParseFloat(timeText, 64)
-	if err != nil || at < 0 || at > 9e9 {
+	if err != nil || !(at >= 0 && at <= 9e9) { // NaN is neither
 		return Pick{}, fmt.Errorf("%q: %q is not a time in seconds, such as 17.985811", text, timeText)
 	}
 	p.Time = int64(math.Round(at * 1e9))

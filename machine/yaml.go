@@ -319,6 +319,7 @@ func parseYAML(path string, data []byte) (*Machine, error) {
 }
 
 func decodeYAML(data []byte) (*yamlMachine, error) {
+	data = bytes.TrimPrefix(data, []byte("\ufeff")) // of an editor
 	if err := checkNestingDepth(data); err != nil {
 		return nil, err
 	}
@@ -326,7 +327,10 @@ func decodeYAML(data []byte) (*yamlMachine, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(file.Docs) != 1 || file.Docs[0].Body == nil {
+	if len(file.Docs) == 1 && file.Docs[0].Body == nil {
+		return nil, position{1, 1}.errorf("nothing in it; a machine has at least nodes")
+	}
+	if len(file.Docs) != 1 {
 		return nil, position{1, 1}.errorf("one YAML document is needed, there are %d; a machine has at least nodes", len(file.Docs))
 	}
 	body := file.Docs[0].Body

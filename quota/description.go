@@ -1,13 +1,14 @@
 package quota
 
 import (
+	"bytes"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/goccy/go-yaml"
 
+	"github.com/schedlab/schedlab/internal/smallfile"
 	"github.com/schedlab/schedlab/workload"
 )
 
@@ -32,17 +33,29 @@ func Default() Description {
 	}
 }
 
+// maxDescriptionBytes is far above any real description.
+const maxDescriptionBytes = 64 << 10
+
+const descriptionKeys = "the keys are threads (a list), rate, arrivals, batch, size, footprint, machine, kernel, p99"
+
 // Load reads a description from a YAML file, whose keys are those of [Default].
 // Errors name the file and, where the text is wrong, line and column.
 func Load(path string) (Description, error) {
 	d := Default()
-	data, err := os.ReadFile(path)
+	data, err := smallfile.Read(path, maxDescriptionBytes)
 	if err != nil {
 		return d, err
 	}
+	if len(bytes.TrimSpace(data)) == 0 {
+		return d, fmt.Errorf("%s: nothing in it; %s", path, descriptionKeys)
+	}
+	data = bytes.TrimPrefix(data, []byte("\ufeff")) // of an editor
 	if err := yaml.UnmarshalWithOptions(data, &d, yaml.Strict()); err != nil {
 		first, _, _ := strings.Cut(yaml.FormatError(err, false, false), "\n")
-		return d, fmt.Errorf("%s:%s; the keys are threads (a list), rate, arrivals, batch, size, footprint, machine, kernel, p99", path, first)
+		if place, message, ok := strings.Cut(strings.TrimPrefix(first, "["), "] "); ok {
+			first = place + ": " + message // as all other messages have it
+		}
+		return d, fmt.Errorf("%s:%s; %s", path, first, descriptionKeys)
 	}
 	return d, nil
 }

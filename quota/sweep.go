@@ -103,7 +103,7 @@ func (s *Sweep) Run(ctx context.Context, settings []Setting, done func()) ([]Poi
 	errs := make([]error, len(settings))
 	next := make(chan int)
 	var workers sync.WaitGroup
-	for range s.workers() {
+	for range min(s.workers(), len(settings)) {
 		workers.Go(func() {
 			for i := range next {
 				points[i], errs[i] = s.point(ctx, settings[i], done)

@@ -87,12 +87,19 @@ type Scheduler struct {
 	decision *Decision
 }
 
+// CheckHZ refuses ticks a second that no kernel can be built with.
+func CheckHZ(hz int64) error {
+	switch hz {
+	case 100, 250, 300, 1000:
+		return nil
+	}
+	return fmt.Errorf("HZ must be 100, 250, 300 or 1000, not %d", hz)
+}
+
 // New builds the scheduler: domains are made from the machine, every CPU idles.
 func New(cfg Config, driver Driver) (*Scheduler, error) {
-	switch cfg.HZ {
-	case 100, 250, 300, 1000:
-	default:
-		return nil, fmt.Errorf("HZ must be 100, 250, 300 or 1000, not %d", cfg.HZ)
+	if err := CheckHZ(cfg.HZ); err != nil {
+		return nil, err
 	}
 	n := cfg.Machine.NumCPUs()
 	s := &Scheduler{

@@ -6,10 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"sort"
 	"strings"
 
+	"github.com/schedlab/schedlab/internal/smallfile"
 	"github.com/schedlab/schedlab/internal/suggest"
 	"github.com/schedlab/schedlab/sched"
 	"github.com/schedlab/schedlab/workload"
@@ -243,10 +243,13 @@ func LoadCosts(name string) (*Costs, error) {
 	return parseCosts(name, text)
 }
 
+// maxCostFileBytes is far above any real cost file.
+const maxCostFileBytes = 1 << 20
+
 // LoadCostFile reads a cost file of the user's own. It may name a built-in
 // file as its base and override some of its parameters.
 func LoadCostFile(path string) (*Costs, error) {
-	text, err := os.ReadFile(path)
+	text, err := smallfile.Read(path, maxCostFileBytes)
 	if err != nil {
 		return nil, fmt.Errorf("the cost file cannot be read: %w", err)
 	}

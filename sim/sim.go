@@ -118,6 +118,9 @@ type Sim struct {
 
 	countersEvery, countersAt int64
 
+	checkAt int64           // events and wakeups at the next look at the context
+	watcher func(now int64) // nil: nobody watches
+
 	profile string    // the kernel's name
 	comms   []string  // names of tasks, by task
 	rec     *recorder // nil: nobody records
@@ -145,6 +148,9 @@ type channelState struct {
 func New(cfg Config) (*Sim, error) {
 	sc := cfg.Scenario
 	if err := sc.Validate(cfg.Sched.Machine.NumCPUs()); err != nil {
+		return nil, err
+	}
+	if err := sched.CheckHZ(cfg.Sched.HZ); err != nil {
 		return nil, err
 	}
 	cfg.Sched.Prices = cfg.Costs.Sched
@@ -355,16 +361,27 @@ func (m *Sim) taskSpec(i int, spec *workload.TaskSpec) sched.TaskSpec {
 	return s
 }
 
-// checkInterval is how many events pass between looks at the context.
-const checkInterval = 1 << 12
+// checkInterval is how many events and wakeups pass between looks at the
+// context. Wakeups count too: one event may wake every task there is.
+const checkInterval = 1 << 10
+
+// Watch has the virtual time (ns) told to watcher now and then while Run goes
+// on, from Run's goroutine; it changes nothing.
+func (m *Sim) Watch(watcher func(now int64)) { m.watcher = watcher }
 
 // Run executes the scenario to its end, its time limit, or until the context
 // is cancelled.
 func (m *Sim) Run(ctx context.Context) (*Result, error) {
 	m.start()
 	for m.foreground > 0 {
-		if m.result.Events%checkInterval == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
+		if done := m.result.Events + m.result.Wakeups; done >= m.checkAt {
+			m.checkAt = done + checkInterval
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			if m.watcher != nil {
+				m.watcher(m.now)
+			}
 		}
 		cpu, at := m.queue.next()
 		if at > m.pause {

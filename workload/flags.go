@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // option is one flag of a benchmark, spelled as the real tool spells it: a
@@ -211,13 +212,17 @@ func toInts(target *[]int, least, most int) func(string) error {
 	}
 }
 
+// maxRunTime is the longest that a benchmark can be asked to run: an hour, of
+// which a simulation takes long enough.
+const maxRunTime = time.Hour
+
 // toSeconds stores a time given in seconds as nanoseconds.
 func toSeconds(target *int64) func(string) error {
-	const longest = 1e6
+	const longest = int64(maxRunTime / time.Second)
 	return func(arg string) error {
 		s, err := strconv.ParseFloat(arg, 64)
-		if err != nil || math.IsNaN(s) || s < 1e-9 || s > longest {
-			return fmt.Errorf("%q is not a number of seconds from 1e-9 to %g", arg, float64(longest))
+		if err != nil || math.IsNaN(s) || s < 1e-9 || s > float64(longest) {
+			return fmt.Errorf("%q is not a number of seconds from 1e-9 to %d", arg, longest)
 		}
 		*target = int64(math.Round(s * 1e9))
 		return nil

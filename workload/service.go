@@ -55,6 +55,8 @@ func (v *Service) Check() error {
 		return fmt.Errorf("a batch of %d requests is not from 1 to %d", v.Batch, maxChildren)
 	case v.Time <= 0 || v.Warmup < 0:
 		return fmt.Errorf("%s after a warm-up of %s are no time to measure in", time.Duration(v.Time), time.Duration(v.Warmup))
+	case v.Time > int64(maxRunTime) || v.Warmup > int64(maxRunTime):
+		return fmt.Errorf("%s after a warm-up of %s: at most %s of each can be simulated", time.Duration(v.Time), time.Duration(v.Warmup), maxRunTime)
 	}
 	source := v.Scenario().Sources[0]
 	return source.validate()

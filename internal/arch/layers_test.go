@@ -16,11 +16,12 @@ type layer struct {
 // layers is the dependency graph of ARCHITECTURE.md. A package may import less
 // than it says, never more.
 var layers = map[string]layer{
-	"internal/suggest": {},
-	"internal/excerpt": {},
-	"internal/arch":    {},
-	"published":        {},
-	"experiments":      {},
+	"internal/suggest":   {},
+	"internal/excerpt":   {},
+	"internal/smallfile": {},
+	"internal/arch":      {},
+	"published":          {},
+	"experiments":        {},
 
 	"machine":  {foreign: []string{"github.com/goccy/go-yaml"}},
 	"rtapp":    {own: []string{"internal/excerpt", "internal/suggest"}, foreign: []string{"github.com/tailscale/hujson"}},
@@ -35,19 +36,19 @@ var layers = map[string]layer{
 
 	"sched": {own: []string{"machine"}},
 	"sim": {
-		own:     []string{"internal/suggest", "machine", "sched", "trace", "workload"},
+		own:     []string{"internal/smallfile", "internal/suggest", "machine", "sched", "trace", "workload"},
 		foreign: []string{"github.com/HdrHistogram/hdrhistogram-go"},
 	},
 	"experiment": {
-		own:     []string{"internal/excerpt", "internal/suggest", "machine", "published", "sched", "sim", "stats", "trace", "workload"},
+		own:     []string{"internal/excerpt", "internal/smallfile", "internal/suggest", "machine", "published", "sched", "sim", "stats", "trace", "workload"},
 		foreign: []string{"github.com/goccy/go-yaml"},
 	},
 	"chart":     {foreign: []string{"gonum.org/v1/plot"}},
 	"page":      {own: []string{"chart"}},
 	"occupancy": {own: []string{"timeline", "trace"}},
-	"explain":   {own: []string{"chart", "machine", "page", "sched", "stats", "trace"}},
+	"explain":   {own: []string{"chart", "internal/smallfile", "machine", "page", "sched", "stats", "trace"}},
 	"quota": {
-		own:     []string{"chart", "experiment", "page", "sched", "sim", "trace", "workload"},
+		own:     []string{"chart", "experiment", "internal/smallfile", "page", "sched", "sim", "trace", "workload"},
 		foreign: []string{"github.com/goccy/go-yaml"},
 	},
 	"calibrate": {own: []string{"experiment", "published", "sim", "stats", "workload"}},

@@ -1,6 +1,9 @@
 package excerpt
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestTheCaretStandsUnderTheColumn(t *testing.T) {
 	text := []byte("one\r\n\ttwo\nthree\nfour")
@@ -19,5 +22,19 @@ func TestTheCaretStandsUnderTheColumn(t *testing.T) {
 		if got := Of(text, c.line, c.column); got != c.want {
 			t.Errorf("%s: got\n%s\nwant\n%s", c.name, got, c.want)
 		}
+	}
+}
+
+// 400 characters and an x in the middle: 160 of the line are shown, from 80
+// before the x on, the first three of them as "...".
+func TestALongLineIsCutAroundTheColumn(t *testing.T) {
+	line := strings.Repeat("a", 199) + "x" + strings.Repeat("b", 200)
+	want := ">    1 | ..." + strings.Repeat("a", 76) + "x" + strings.Repeat("b", 80) + "...\n       | " + strings.Repeat(" ", 79) + "^"
+	if got := Of([]byte(line), 1, 200); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	want = ">    1 | " + strings.Repeat("a", 160) + "...\n       |  ^"
+	if got := Of([]byte(line), 1, 2); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
