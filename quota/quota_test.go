@@ -368,8 +368,8 @@ func TestLoadNamesFileLineAndKeys(t *testing.T) {
 		t.Errorf("%+v, %v", d, err)
 	}
 	for text, want := range map[string]string{
-		"threads: [4]\nrates: 800\n": "service.yaml:[2:1]",
-		"rate: many\n":               "service.yaml:[1:7]",
+		"threads: [4]\nrates: 800\n": "service.yaml:2:1:",
+		"rate: many\n":               "service.yaml:1:7:",
 		"threads: [\n":               "service.yaml:",
 	} {
 		if _, err := Load(write(text)); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "threads (a list), rate") {
