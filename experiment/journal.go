@@ -47,7 +47,8 @@ type journalLine struct {
 
 // OpenJournal opens or creates a journal. Scope is what outcomes depend on
 // besides the cell (Experiment.Scope): a journal of another scope is begun
-// anew. A torn last line is cut off, a damaged one is passed over.
+// anew. A torn last line is cut off, a damaged one is passed over. The error is
+// for a file that cannot be written, or that somebody else writes now.
 func OpenJournal(path, scope string) (*Journal, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, err
@@ -55,6 +56,9 @@ func OpenJournal(path, scope string) (*Journal, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
 	if err != nil {
 		return nil, err
+	}
+	if err := lockJournal(file); err != nil {
+		return nil, errors.Join(fmt.Errorf("another schedlab is writing to %s (%w); wait for it, or write --out with another folder", path, err), file.Close())
 	}
 	j := &Journal{path: path, scope: scope, file: file, done: map[string]*Outcome{}}
 	if err := j.load(); err != nil {

@@ -198,10 +198,30 @@ func TestJournalSurvivesDamage(t *testing.T) {
 	}
 }
 
+// Two programs that write into one folder would tear each other's lines.
+func TestJournalHasOneWriter(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "cells.jsonl")
+	first := openJournal(t, path)
+	if _, err := OpenJournal(path, "scope"); err == nil || !strings.Contains(err.Error(), "another schedlab is writing to "+path) {
+		t.Errorf("the second opened it, too: %v", err)
+	}
+	closeJournal(t, first)
+	closeJournal(t, openJournal(t, path))
+}
+
+func closeJournal(t *testing.T, j *Journal) {
+	t.Helper()
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestJournalOfAnotherScopeIsNotUsed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "cells.jsonl")
 	plan := mustPlan(t, smallExperiment, Options{})
-	mustExecute(t, plan, &fakeRunner{}, RunOptions{Journal: openJournal(t, path)})
+	first := openJournal(t, path)
+	mustExecute(t, plan, &fakeRunner{}, RunOptions{Journal: first})
+	closeJournal(t, first)
 	other, err := OpenJournal(path, "another program")
 	if err != nil {
 		t.Fatal(err)
@@ -225,6 +245,7 @@ func TestJournalIsExact(t *testing.T) {
 	for i, v := range values[:len(plan.Cells)] {
 		journal.Add(&plan.Cells[i], &Outcome{Samples: []Sample{{Statistic: "Amean", Better: "lower", Value: v}}})
 	}
+	closeJournal(t, journal)
 	again := openJournal(t, path)
 	for i, v := range values[:len(plan.Cells)] {
 		if got := again.Lookup(&plan.Cells[i]).Samples[0].Value; got != v {

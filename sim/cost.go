@@ -332,8 +332,9 @@ func (f *costFile) applyTo(c *Costs) error {
 			return fmt.Errorf("parameter %s must be in %s, not %q", field.name, field.unit, p.Unit)
 		case p.Source == "":
 			return fmt.Errorf("parameter %s needs a source", field.name)
-		case p.Value < 0:
-			return fmt.Errorf("parameter %s is negative", field.name)
+		}
+		if err := checkValue(field.name, p.Value); err != nil {
+			return err
 		}
 		*field.field(c) = p.Value
 	}

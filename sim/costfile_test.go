@@ -36,6 +36,7 @@ func TestBadCostFiles(t *testing.T) {
 		{`{"parameters": {}}`, "parameter search (ns) is missing"},
 		{`{"base": "none"}`, `base: no cost file "none"`},
 		{`{"base": "default", "parameters": {"tick": {"value": -1, "unit": "ns", "source": "test"}}}`, "parameter tick is negative"},
+		{`{"base": "default", "parameters": {"tick": {"value": 1000000001, "unit": "ns", "source": "test"}}}`, "parameter tick is 1000000001; the most is 1000000000"},
 		{`{"base": "default", "parameters": {"tick": {"value": 1, "unit": "us", "source": "test"}}}`, `parameter tick must be in ns, not "us"`},
 		{`{"base": "default", "parameters": {"tick": {"value": 1, "unit": "ns"}}}`, "parameter tick needs a source"},
 		{`{"base": "default", "parameters": {"tik": {"value": 1, "unit": "ns", "source": "test"}}}`, `unknown parameter "tik"; did you mean "tick"?`},

@@ -61,10 +61,24 @@ func (c *Costs) Suppose(name string, value int64) (*Costs, error) {
 }
 
 func (c *Costs) check(name string, value int64) error {
-	if value < 0 {
-		return fmt.Errorf("parameter %s is negative", name)
+	if err := checkValue(name, value); err != nil {
+		return err
 	}
 	return c.checkRanges()
+}
+
+// mostOfOne is the largest value of a parameter: a second, where most are in
+// ns. Sums of some of them times a count stay far from the end of an int64.
+const mostOfOne = 1e9
+
+func checkValue(name string, value int64) error {
+	switch {
+	case value < 0:
+		return fmt.Errorf("parameter %s is negative", name)
+	case value > mostOfOne:
+		return fmt.Errorf("parameter %s is %d; the most is %d", name, value, int64(mostOfOne))
+	}
+	return nil
 }
 
 func parameterField(name string) (func(*Costs) *int64, error) {
