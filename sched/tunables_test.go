@@ -26,7 +26,7 @@ func TestRecordedFeatures(t *testing.T) {
 		if len(words) != len(cfg.Profile.Known.Names()) {
 			t.Errorf("%s lists %d features, the profile knows %v", version, len(words), cfg.Profile.Known.Names())
 		}
-		want := cfg.Profile.Defaults | cfg.Profile.Borrowed
+		want := cfg.Profile.Defaults | cfg.Profile.Implied
 		if got := cfg.Features; got&^notAsRecorded != want&^notAsRecorded {
 			t.Errorf("%s: recorded %v\nby default %v", version, got.Names(), want.Names())
 		}
@@ -116,7 +116,7 @@ func TestForeignNamesAreRefused(t *testing.T) {
 		{"v6.12", "SIS_PROP", "latency_ns", "base_slice_ns"},
 		{"v6.12", "NI_RATE", "sched_child_runs_first", "base_slice_ns"},
 		{"v7.2", "DOUBLE_TICK", "wakeup_granularity_ns", "base_slice_ns"},
-		{"v7.2", "NO_GENTLE_FAIR_SLEEPERS", "min_granularity_ns", "base_slice_ns"}, // borrowed, not its own
+		{"v7.2", "NO_GENTLE_FAIR_SLEEPERS", "min_granularity_ns", "base_slice_ns"},
 	} {
 		cfg := recordedConfig(t, strings.TrimPrefix(c.kernel, "v"))
 		before := cfg.Features
@@ -161,9 +161,9 @@ func TestInertTunables(t *testing.T) {
 		t.Error("HRTICK, and no bit with an effect or of other kernels, is inert on v7.2")
 	}
 	for _, p := range Profiles() {
-		if p.Inert&^p.Known != 0 || p.Defaults&^p.Known != 0 || p.Borrowed&p.Known != 0 {
+		if p.Inert&^p.Known != 0 || p.Defaults&^p.Known != 0 || p.Implied&p.Known != 0 {
 			t.Errorf("%s: bits that the kernel does not have: %v", p.Name,
-				(p.Inert|p.Defaults)&^p.Known|p.Borrowed&p.Known)
+				(p.Inert|p.Defaults)&^p.Known|p.Implied&p.Known)
 		}
 	}
 }
