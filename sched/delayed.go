@@ -23,6 +23,9 @@ func (s *Scheduler) SetDelayed(now int64, t *Task, on bool) {
 		return
 	}
 	s.updateCurr(t.se.cfs)
+	if on && s.time.eevdf != nil {
+		s.noteLagAtBlock(&t.se)
+	}
 	s.markDelayed(rq, t, on)
 }
 

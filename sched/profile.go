@@ -252,21 +252,19 @@ var v61 = Profile{
 	GroupIdle: true, DecaysIdleLag: true, DetachesInDequeue: true,
 }
 
-// inert612 adds the bits of EEVDF.
-var inert612 = inert517 | Features(PlaceLag, PlaceDeadlineInitial, PlaceRelDeadline, RunToParity,
+// inert612: HRTICK ends slices on time here.
+var inert612 = inert517.Without(HRTick)
+
+// eevdfFeatures are the bits of its virtual time.
+var eevdfFeatures = Features(HRTick, PlaceLag, PlaceDeadlineInitial, PlaceRelDeadline, RunToParity,
 	PreemptShort, PickBuddy, DelayDequeue, DelayZero)
 
-var features612 = inert612 | Features(NextBuddy, CacheHotBuddy, WakeupPreemption, TTWUQueue, SISUtil, LBMin,
-	AttachAgeLoad, WAIdle, WAWeight, WABias, UtilEst, NIRandom)
+var features612 = inert612 | eevdfFeatures | Features(NextBuddy, CacheHotBuddy, WakeupPreemption, TTWUQueue, SISUtil,
+	LBMin, AttachAgeLoad, WAIdle, WAWeight, WABias, UtilEst, NIRandom)
 
-// v6.12 and v7.2 place and balance as these kernels do. Their virtual time is
-// EEVDF, which this package does not have yet: slices, wakeup preemption and
-// the pick are those of v5.17, on which base_slice_ns acts as the shortest
-// slice. Delayed dequeue therefore does not happen by itself; a driver that
-// follows a trace says when it did ([Scheduler.SetDelayed]).
 var v612 = Profile{
 	Name:     "v6.12",
-	Summary:  "v6.12 stable: placement and balancing rules with clusters; virtual time is still CFS",
+	Summary:  "v6.12 stable: EEVDF with delayed dequeue, clusters",
 	Known:    features612,
 	Defaults: features612 &^ offByDefault,
 	Inert:    inert612,
@@ -277,15 +275,14 @@ var v612 = Profile{
 	KeepsEmptyWeight: true, DetachesInDequeue: true, PublishesByPresent: true,
 }
 
-// inert72: PLACE_LAG has an effect, on migrations. HRTICK would end slices on
-// time; it is on by default.
-var inert72 = (inert612 | Features(ParanoidAvg)) &^ Features(PlaceLag, DoubleTick)
+// inert72: PARANOID_AVG guards sums that do not overflow here.
+var inert72 = inert612.With(ParanoidAvg).Without(DoubleTick)
 
 var features72 = (features612 | inert72 | Features(NIRate)) &^ Features(DoubleTick)
 
 var v72 = Profile{
 	Name:     "v7.2",
-	Summary:  "v7.2: placement and balancing rules with preferred caches; virtual time is still CFS",
+	Summary:  "v7.2: EEVDF with exact slice ends, preferred caches, throttling task by task",
 	Known:    features72,
 	Defaults: features72&^offByDefault&^Features(ParanoidAvg) | Features(HRTick, HRTickDL),
 	Inert:    inert72,

@@ -157,8 +157,8 @@ func TestInertTunables(t *testing.T) {
 	if err := cfg.SetTunable("tunable_scaling", 3); err == nil {
 		t.Error("tunable_scaling 3 is accepted")
 	}
-	if p := cfg.Profile; !p.IsInert("HRTICK") || p.IsInert("WA_IDLE") || p.IsInert("PLACE_LAG") || p.IsInert("SIS_PROP") {
-		t.Error("HRTICK, and no bit with an effect or of other kernels, is inert on v7.2")
+	if p := cfg.Profile; !p.IsInert("HRTICK_DL") || p.IsInert("HRTICK") || p.IsInert("PLACE_LAG") || p.IsInert("SIS_PROP") {
+		t.Error("HRTICK_DL, and no bit with an effect or of other kernels, is inert on v7.2")
 	}
 	for _, p := range Profiles() {
 		if p.Inert&^p.Known != 0 || p.Defaults&^p.Known != 0 || p.Implied&p.Known != 0 {
