@@ -298,7 +298,7 @@ func Test1_11_NoPreemption(t *testing.T) {
 		curr, woken := runningAndQueued(l, TaskSpec{}, TaskSpec{Group: g})
 		curr.se.vruntime = g.entities[0].vruntime + second
 		l.rqs[0].cfs.next = nil // the start gave a hint
-		l.checkPreempt(&l.rqs[0], c.change(l, curr, woken), false)
+		l.checkPreempt(&l.rqs[0], c.change(l, curr, woken), 0)
 		if got := l.NeedResched(0); got != c.resched {
 			t.Errorf("%s: reschedule %v, want %v", c.name, got, c.resched)
 		}
