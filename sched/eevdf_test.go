@@ -342,3 +342,19 @@ func TestNobodyStarves(t *testing.T) {
 		}
 	}
 }
+
+// Two loops take turns for hours, and nobody joins or leaves: the sums stay small,
+// for each request's end measures them anew. Σ v·w of both would be 10 h · 2^20 =
+// 3.8e19, beyond 64 bits.
+func TestSumsStaySmall(t *testing.T) {
+	for _, kernel := range eevdfKernels {
+		l := newEEVDFLab(t, kernel)
+		all := l.hogs(2)
+		for now := second; now <= 36_000*second; now += 9 * second {
+			l.Schedule(now, 0, false)
+		}
+		checkInvariants(t, l.Scheduler)
+		ran := all[0].SumExec()
+		wantNear(t, kernel+" half the time", ran, 18_000*second, 10)
+	}
+}

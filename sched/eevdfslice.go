@@ -112,6 +112,9 @@ func (s *Scheduler) chargeRequest(cfs *cfsRQ, curr *Entity, d int64) {
 		curr.remainder = owed % w
 	}
 	expired := s.renewRequest(curr)
+	if expired {
+		s.virtualTime(cfs) // keeps the sums small where nobody joins or leaves
+	}
 	if cfs.nr > 1 && curr.onRQ && s.time.eevdf.turnOver(s, cfs, curr, expired) {
 		s.resched(cfs.rq)
 		dropBuddies(curr)
