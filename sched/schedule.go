@@ -129,7 +129,11 @@ func (s *Scheduler) pickAfterPut(rq *runqueue, prev *Task) *Task {
 	}
 	var se *Entity
 	for cfs := &rq.cfs; cfs != nil; cfs = se.my {
-		se = s.pickEntity(cfs, nil)
+		se = s.time.pick(s, cfs, nil)
+		if se.delayed() { // its stay ends here
+			s.endDelay(se)
+			return s.pickAfterPut(rq, nil)
+		}
 	}
 	s.setNextUp(se)
 	if !s.profile.Balance.detach.fromFront {
