@@ -98,6 +98,7 @@ func TestExplainReproducesASimulation(t *testing.T) {
 			c.Cgroups[0] = experiment.CgroupSetting{Path: "/be", File: "cpu.weight", Value: "20"}
 		}},
 		{"v6.1 groups", "v6.1", "2n2c2t", "hackbench -g 1 -f 6 -l 60", noise},
+		{"v6.12 groups", "v6.12", "2n2c2t", "hackbench -g 1 -f 6 -l 60", noise},
 		{"v7.2 groups", "v7.2", "2n2c2t", "hackbench -g 1 -f 6 -l 60", noise},
 		{"1000 HZ", "v6.1", "2n2c2t", "schbench -m 2 -t 6 -r 1", func(c *experiment.Cell) { c.HZ = 1000 }},
 		{"features and tunables", "v6.1", "2n4c2t", "hackbench -g 1 -l 60 -p -P", func(c *experiment.Cell) {

@@ -104,6 +104,8 @@ func (r *replay) stepExactly(cpu int, c *cpuState, e *trace.Event) {
 		if k := r.lookup(m.Task, int(m.From)); k != nil {
 			r.f.Leave(&k.Task, r.validCPU(int(m.To)))
 		}
+	case trace.KindDelay:
+		r.onDelay(e.Delay())
 	case trace.KindArrive:
 		if k := r.tasks.byPID[e.Arrival().PID]; k != nil {
 			r.f.Arrive(&k.Task)
@@ -186,4 +188,20 @@ func (r *replay) checkHidden(k *task, sel *trace.Select) {
 	c.Load.add(have.Load, sel.Load)
 	c.Util.add(have.Util, sel.Util)
 	c.CPULoad.add(r.f.RootLoad(int(sel.PrevCPU)), sel.PrevLoad)
+}
+
+// onDelay follows a sleeper, or a group without tasks, that stays queued.
+func (r *replay) onDelay(d trace.Delay) {
+	if d.PID == 0 {
+		r.f.EmptyDelayEnds(r.groups.nearest(r.f.Scheduler(), r.names.Text(d.Path)), r.validCPU(int(d.CPU)))
+		return
+	}
+	k := r.tasks.byPID[d.PID]
+	switch {
+	case k == nil:
+	case d.Stage == trace.DelayEnds:
+		r.f.DelayEnds(&k.Task)
+	default:
+		r.f.Blocks(&k.Task, d.Stage == trace.DelayBegins)
+	}
 }

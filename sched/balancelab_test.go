@@ -32,6 +32,7 @@ func (d *balanceDriver) NohzKick(cpu int)            { d.kick = append(d.kick, c
 func (d *balanceDriver) ArmTimer(int, int64, *Timer) {}
 func (d *balanceDriver) UnthrottleIPI(int)           {}
 func (d *balanceDriver) ThrottleWork(int)            {}
+func (d *balanceDriver) ArmSliceEnd(int, int64)      {}
 func (d *balanceDriver) StopperKick(cpu int)         { d.stop = append(d.stop, cpu) }
 func (d *balanceDriver) BalanceSoftirq(int)          { d.softirq = true }
 
@@ -102,7 +103,7 @@ func (l *balanceLab) queue(cpu int, allowed ...int) *Task {
 	task.se.avg.last = neverUpdated
 	l.initNewTask(task)
 	l.activateTask(rq, task, 0)
-	l.checkPreempt(rq, task, true)
+	l.checkPreempt(rq, task, wakeNew)
 	return task
 }
 

@@ -535,3 +535,6 @@ func (lookObserver) OverloadChanged(int, bool)         {}
 func (lookObserver) Throttled(*TaskGroup, int)         {}
 func (lookObserver) Unthrottled(*TaskGroup, int)       {}
 func (lookObserver) IdleCostChanged(int, int64)        {}
+func (lookObserver) Blocks(*Task, bool)                {}
+func (lookObserver) DelayEnds(int, *Task, *TaskGroup)  {}
+func (lookObserver) WakesInPlace(*Task, int)           {}

@@ -57,7 +57,7 @@ func (s *Scheduler) ThrottleCurrent(now int64, cpu int) bool {
 	if t == nil || !t.queued || !s.mayThrottle(t) {
 		return false
 	}
-	s.deactivateTask(rq, t, dequeueSleep)
+	s.deactivateTask(rq, t, dequeueSleep|dequeueThrottled)
 	s.putInLimbo(t)
 	s.resched(rq)
 	return true

@@ -149,13 +149,14 @@ func (s *Scheduler) hideQueue(q *cfsRQ) {
 			hIdle = h
 		}
 		if dequeue {
-			s.dequeueEntity(up, se, dequeueSleep)
+			s.dequeueEntity(up, se, dequeueSleep|dequeueHidden)
 		} else {
 			s.updateLoadAvg(up, se, 0)
 			snapshotRunnable(se)
 		}
 		up.h -= h
 		up.hIdle -= hIdle
+		up.delayed -= q.delayed
 		if up.idle {
 			hIdle = h
 		}
@@ -187,6 +188,9 @@ func (s *Scheduler) showQueue(q *cfsRQ) {
 		if q.idle {
 			hIdle = h
 		}
+		if se.emptyDelayed { // its stay ends here
+			s.dequeueEntity(up, se, dequeueSleep|dequeueHidden)
+		}
 		if !se.onRQ {
 			s.enqueueEntity(up, se, enqueueWakeup)
 		} else {
@@ -195,6 +199,7 @@ func (s *Scheduler) showQueue(q *cfsRQ) {
 		}
 		up.h += h
 		up.hIdle += hIdle
+		up.delayed += q.delayed
 		if up.idle {
 			hIdle = h
 		}

@@ -16,8 +16,12 @@ func (s *Scheduler) updateCurr(cfs *cfsRQ) {
 	}
 	curr.execStart = s.now
 	curr.sumExec += d
-	curr.vruntime += toVirtual(d, curr.weight)
-	cfs.advanceMinVruntime()
+	if s.time.charge != nil {
+		s.time.charge(s, cfs, curr, d)
+	} else {
+		curr.vruntime += toVirtual(d, curr.weight)
+		cfs.advanceMinVruntime()
+	}
 	if s.hooked {
 		s.pay(cfs, d)
 	}
@@ -107,8 +111,10 @@ type enqueueFlag uint8
 const (
 	enqueueWakeup enqueueFlag = 1 << iota
 	enqueueMigrated
+	enqueueNew // has never run
 	dequeueSleep
 	dequeueThrottled // to be throttled: never delayed
+	dequeueHidden    // its whole queue is throttled: never delayed
 )
 
 // enqueueEntity puts an entity on its queue. One that does not come from a
@@ -123,6 +129,7 @@ func (s *Scheduler) enqueueEntity(cfs *cfsRQ, se *Entity, flags enqueueFlag) {
 	if relative && !isCurr {
 		se.vruntime += cfs.minVruntime
 	}
+	join := s.time.join
 
 	s.updateLoadAvg(cfs, se, updateGroupLoad|attachDetached)
 	snapshotRunnable(se)
@@ -130,16 +137,16 @@ func (s *Scheduler) enqueueEntity(cfs *cfsRQ, se *Entity, flags enqueueFlag) {
 		s.addRunnableLoad(cfs, se)
 	}
 	s.updateGroupWeight(se)
-	if s.keepsLag {
-		s.placeByLag(cfs, se)
+	if join != nil {
+		join(s, cfs, se, flags)
 	}
 	s.accountEnqueue(cfs, se)
 
-	if flags&enqueueWakeup != 0 && !s.keepsLag {
+	if flags&enqueueWakeup != 0 && join == nil {
 		s.place(cfs, se, false)
 	}
 	if !isCurr {
-		cfs.line.insert(se)
+		s.lineUp(cfs, se)
 	}
 	se.onRQ = true
 	if s.profile.ThrottlesTasks {
@@ -163,12 +170,17 @@ func (s *Scheduler) accountEnqueue(cfs *cfsRQ, se *Entity) {
 	if s.idleClassed(se) {
 		cfs.idleNr++
 	}
+	s.countSlice(cfs, se, +1)
 }
 
 // dequeueEntity takes an entity off its queue; unless it goes to sleep its
-// vruntime becomes relative to the queue it leaves.
-func (s *Scheduler) dequeueEntity(cfs *cfsRQ, se *Entity, flags enqueueFlag) {
+// vruntime becomes relative to the queue it leaves. It reports whether the entity
+// has left: a group may be delayed instead (delayed.go).
+func (s *Scheduler) dequeueEntity(cfs *cfsRQ, se *Entity, flags enqueueFlag) bool {
 	s.updateCurr(cfs)
+	if s.time.eevdf != nil && !se.isTask() && s.delaysEmpty(cfs, se, flags) {
+		return false
+	}
 	how := updateGroupLoad
 	if se.isTask() && se.task.moving && s.profile.DetachesInDequeue {
 		how |= detachLeaving
@@ -179,13 +191,13 @@ func (s *Scheduler) dequeueEntity(cfs *cfsRQ, se *Entity, flags enqueueFlag) {
 		s.subRunnableLoad(cfs, se)
 	}
 	dropBuddies(se)
-	if s.keepsLag {
-		s.noteLag(cfs, se)
-		se.delayable = flags&dequeueSleep != 0 && flags&dequeueThrottled == 0 && s.features.Has(DelayDequeue)
+	if s.time.leave != nil {
+		s.time.leave(s, cfs, se, flags)
 	}
 	if cfs.curr != se {
-		cfs.line.remove(se)
+		s.stepOut(cfs, se)
 	}
+	se.emptyDelayed = false
 	se.onRQ = false
 	s.accountDequeue(cfs, se)
 	if flags&dequeueSleep == 0 {
@@ -199,6 +211,7 @@ func (s *Scheduler) dequeueEntity(cfs *cfsRQ, se *Entity, flags enqueueFlag) {
 	if s.profile.ThrottlesTasks && cfs.nr == 0 && s.throttledHierarchy(cfs) {
 		cfs.freeze(cfs.rq.clock(s.now))
 	}
+	return true
 }
 
 func (s *Scheduler) accountDequeue(cfs *cfsRQ, se *Entity) {
@@ -211,6 +224,7 @@ func (s *Scheduler) accountDequeue(cfs *cfsRQ, se *Entity) {
 	if s.idleClassed(se) {
 		cfs.idleNr--
 	}
+	s.countSlice(cfs, se, -1)
 }
 
 // dropBuddies forgets the hints that point at an entity. A hint was given to a
@@ -306,10 +320,13 @@ func (s *Scheduler) afterSkipped(cfs *cfsRQ, skipped, curr *Entity) *Entity {
 func (s *Scheduler) setNext(cfs *cfsRQ, se *Entity) {
 	dropBuddies(se)
 	if se.onRQ {
-		cfs.line.remove(se)
+		s.stepOut(cfs, se)
 		s.updateLoadAvg(cfs, se, updateGroupLoad)
 	}
 	se.execStart = s.now
+	if s.time.eevdf != nil {
+		s.time.eevdf.protect(s, cfs, se)
+	}
 	cfs.curr = se
 	se.prevSumExec = se.sumExec
 }
@@ -324,7 +341,7 @@ func (s *Scheduler) putPrev(cfs *cfsRQ, se *Entity) {
 		s.checkRuntime(cfs)
 	}
 	if se.onRQ {
-		cfs.line.insert(se)
+		s.lineUp(cfs, se)
 		s.updateLoadAvg(cfs, se, 0)
 	}
 	cfs.curr = nil
@@ -350,18 +367,22 @@ func (s *Scheduler) tickPreempt(cfs *cfsRQ, curr *Entity) {
 }
 
 // checkPreempt decides whether a task that has just been queued on a CPU
-// should run there instead of the current one (mechanisms.md 1.11).
-func (s *Scheduler) checkPreempt(rq *runqueue, t *Task, fork bool) {
+// should run there instead of the current one.
+func (s *Scheduler) checkPreempt(rq *runqueue, t *Task, how wakeHow) {
 	curr := rq.curr
-	if curr == nil {
+	switch {
+	case curr == nil:
 		s.resched(rq)
-		return
+	case curr != t && !s.throttledHierarchy(t.se.cfs):
+		s.time.preempt(s, rq, t, how)
 	}
-	if curr == t || s.throttledHierarchy(t.se.cfs) {
-		return
-	}
+}
+
+// preemptByGranularity is CFS's wakeup preemption (mechanisms.md 1.11).
+func (s *Scheduler) preemptByGranularity(rq *runqueue, t *Task, how wakeHow) {
+	curr := rq.curr
 	crowded := int64(curr.se.cfs.nr) >= s.tun.NrLatency
-	buddySet := s.features.Has(NextBuddy) && !fork && crowded
+	buddySet := s.features.Has(NextBuddy) && how&wakeNew == 0 && crowded
 	if buddySet {
 		s.setNextBuddy(&t.se)
 	}

@@ -264,7 +264,7 @@ func Test1_13_6_PoliciesAndPreemption(t *testing.T) {
 			l := newLab(t, uniprocessor(), kernel, c.settings...)
 			curr, woken := runningAndQueued(l, c.curr, c.woken)
 			curr.se.vruntime = woken.se.vruntime + c.lead
-			l.checkPreempt(&l.rqs[0], woken, false)
+			l.checkPreempt(&l.rqs[0], woken, 0)
 			if got := l.NeedResched(0); got != c.want {
 				t.Errorf("%s, %s: preempts %v, want %v", kernel, c.name, got, c.want)
 			}
@@ -298,7 +298,7 @@ func Test1_11_NoPreemption(t *testing.T) {
 		curr, woken := runningAndQueued(l, TaskSpec{}, TaskSpec{Group: g})
 		curr.se.vruntime = g.entities[0].vruntime + second
 		l.rqs[0].cfs.next = nil // the start gave a hint
-		l.checkPreempt(&l.rqs[0], c.change(l, curr, woken), false)
+		l.checkPreempt(&l.rqs[0], c.change(l, curr, woken), 0)
 		if got := l.NeedResched(0); got != c.resched {
 			t.Errorf("%s: reschedule %v, want %v", c.name, got, c.resched)
 		}
@@ -349,7 +349,7 @@ func Test1_11_IdleGroups(t *testing.T) {
 	}
 	curr, woken := runningAndQueued(l, TaskSpec{}, TaskSpec{Group: g})
 	curr.se.vruntime += second
-	l.checkPreempt(&l.rqs[0], woken, false)
+	l.checkPreempt(&l.rqs[0], woken, 0)
 	if l.NeedResched(0) {
 		t.Error("a task of an idle group preempted a normal one")
 	}
@@ -361,7 +361,7 @@ func Test1_11_IdleGroups(t *testing.T) {
 	}
 	_, woken = runningAndQueued(l, TaskSpec{Group: g}, TaskSpec{})
 	woken.se.vruntime += second // off the timeline's key, but nobody sorts here
-	l.checkPreempt(&l.rqs[0], woken, false)
+	l.checkPreempt(&l.rqs[0], woken, 0)
 	if !l.NeedResched(0) {
 		t.Error("a normal task did not preempt one of an idle group")
 	}
@@ -378,7 +378,7 @@ func Test1_11_NextBuddyIsTheEntityOnTheCommonLevel(t *testing.T) {
 	leftmost := l.hog(TaskSpec{Group: g}, 0) // its first slice is shorter: a third of the CPU, not half
 	l.rqs[0].needResched = false
 	curr.se.vruntime += second
-	l.checkPreempt(&l.rqs[0], woken, false)
+	l.checkPreempt(&l.rqs[0], woken, 0)
 	if !l.NeedResched(0) || l.rqs[0].cfs.next != g.entities[0] {
 		t.Fatal("the group's entity is not the next buddy")
 	}
@@ -405,7 +405,7 @@ func Test1_11_LastBuddyNeedsACrowd(t *testing.T) {
 		}
 		l.rqs[0].needResched = false
 		curr.se.vruntime = woken.se.vruntime + second
-		l.checkPreempt(&l.rqs[0], woken, false)
+		l.checkPreempt(&l.rqs[0], woken, 0)
 		if got := l.rqs[0].cfs.last == &curr.se; got != c.want {
 			t.Errorf("%d tasks: last buddy set: %v, want %v", c.tasks, got, c.want)
 		}
@@ -417,12 +417,12 @@ func Test1_11_LastBuddyNeedsACrowd(t *testing.T) {
 func Test1_11_NextBuddyFeature(t *testing.T) {
 	for _, c := range []struct {
 		settings []string
-		fork     bool
+		how      wakeHow
 		want     bool
 	}{
-		{nil, false, false},
-		{[]string{"NEXT_BUDDY"}, false, true},
-		{[]string{"NEXT_BUDDY"}, true, false},
+		{nil, 0, false},
+		{[]string{"NEXT_BUDDY"}, 0, true},
+		{[]string{"NEXT_BUDDY"}, wakeNew, false},
 	} {
 		l := newLab(t, uniprocessor(), "v5.17", append(c.settings, eightWayTunables...)...)
 		curr, woken := runningAndQueued(l, TaskSpec{}, TaskSpec{ID: 1})
@@ -430,9 +430,9 @@ func Test1_11_NextBuddyFeature(t *testing.T) {
 			l.hog(TaskSpec{}, 0)
 		}
 		curr.se.vruntime = woken.se.vruntime // no preemption
-		l.checkPreempt(&l.rqs[0], woken, c.fork)
+		l.checkPreempt(&l.rqs[0], woken, c.how)
 		if got := l.rqs[0].cfs.next == &woken.se; got != c.want {
-			t.Errorf("%v, fork %v: next buddy set: %v, want %v", c.settings, c.fork, got, c.want)
+			t.Errorf("%v, %b: next buddy set: %v, want %v", c.settings, c.how, got, c.want)
 		}
 	}
 }

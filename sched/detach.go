@@ -126,7 +126,7 @@ func throttledAtDestination(s *Scheduler, env *balanceEnv, t *Task) bool {
 // there soon, and its move would only let it evade the wait.
 func (s *Scheduler) waitsForItsShare(env *balanceEnv, t *Task) bool {
 	return env.d.nrBalanceFailed == 0 && s.features.Has(PlaceLag) &&
-		t.group.queues[env.dst.cpu].nr > 0 && !t.se.cfs.eligible(&t.se)
+		t.group.queues[env.dst.cpu].nr > 0 && !s.time.eligible(s, t.se.cfs, &t.se)
 }
 
 // cacheHot guesses whether a task would miss the cache of its CPU [task_hot].
@@ -332,5 +332,5 @@ func (s *Scheduler) attachTask(dst *runqueue, t *Task) {
 	if s.observer != nil {
 		s.observer.Arrives(t)
 	}
-	s.checkPreempt(dst, t, false)
+	s.checkPreempt(dst, t, 0)
 }

@@ -28,4 +28,7 @@ type Driver interface {
 	// ThrottleWork: cpu should call [Scheduler.ThrottleCurrent] when its running
 	// task next returns to user mode.
 	ThrottleWork(cpu int)
+	// ArmSliceEnd: cpu should call [Scheduler.SliceEnd] at the time at, in ns, and
+	// not at the time that it was told before; 0: not at all (HRTICK).
+	ArmSliceEnd(cpu int, at int64)
 }

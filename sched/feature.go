@@ -40,7 +40,7 @@ const (
 	SchedIdleBalanceV1
 	NIRandom // newidle balancing rolls dice for each domain
 	NIRate   // and looks at the rate of the passes
-	PlaceLag // the migration filter goes by it; placement by lag belongs to EEVDF
+	PlaceLag // EEVDF's placement goes by lag, and so does v7.2's migration filter
 	LBBias   // loads are smoothed over ticks, to the side of caution (before v4.20)
 	// The schedule balance map of 2013, versions 3 to 1, and two points of it
 	// that are not known (balancemap.go, mechanisms.md 8).
@@ -63,7 +63,7 @@ const (
 	ThrottleStates
 	BandwidthExpiry
 
-	// Known to kernels, without effect here: see [Profile.Inert].
+	// The rest of EEVDF (eevdf.go).
 	PlaceDeadlineInitial
 	PlaceRelDeadline
 	RunToParity
@@ -71,8 +71,10 @@ const (
 	PickBuddy
 	DelayDequeue
 	DelayZero
+
+	// Known to kernels, without effect here: see [Profile.Inert].
 	ParanoidAvg
-	HRTick
+	HRTick // CFS leaves slices to the tick
 	HRTickDL
 	DoubleTick
 	NontaskCapacity

@@ -50,6 +50,9 @@ func (followDriver) ArmTimer(int, int64, *Timer) {}
 func (followDriver) UnthrottleIPI(int)           {}
 func (followDriver) ThrottleWork(int)            {}
 
+// A recording tells when tasks switch.
+func (followDriver) ArmSliceEnd(int, int64) {}
+
 // NewFollower builds the scheduler of a recorded machine: every CPU idle, every
 // last-level cache with an idle core and the widest scan budget, as on a
 // machine that has been idle for a while.
@@ -58,7 +61,10 @@ func NewFollower(cfg Config) (*Follower, error) {
 	if err != nil {
 		return nil, fmt.Errorf("following a recording: %w", err)
 	}
-	s.keepsLag = s.profile.Balance.detach.keepsIneligible
+	s.time = &cfsTime
+	if s.profile.Balance.detach.keepsIneligible {
+		s.time = &followedLag
+	}
 	f := &Follower{s: s, tickNS: 1_000_000_000 / s.hz, stamped: machine.NewCPUMask(len(s.rqs)), clocks: make([]queueClock, len(s.rqs)), ticked: make([]int64, len(s.rqs))}
 	for cpu := range s.rqs {
 		if shared := s.rqs[cpu].llcShared; shared != nil {

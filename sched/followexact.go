@@ -69,6 +69,34 @@ func (f *Follower) SetOverloaded(cpu int, on bool) {
 	}
 }
 
+// Blocks follows the running task of a CPU, which sleeps from now on; delayed says
+// that it stays queued for the time being.
+func (f *Follower) Blocks(t *Task, delayed bool) {
+	rq := &f.s.rqs[t.cpu]
+	switch {
+	case !t.queued || t.delayed:
+	case delayed:
+		f.s.updateCurr(t.se.cfs)
+		f.s.delayTask(rq, t)
+	default:
+		f.dequeue(rq, t, dequeueSleep)
+	}
+}
+
+// DelayEnds follows the end of that stay.
+func (f *Follower) DelayEnds(t *Task) {
+	if t.delayed {
+		f.s.endDelay(&t.se)
+	}
+}
+
+// EmptyDelayEnds follows the same of a group without tasks on a CPU.
+func (f *Follower) EmptyDelayEnds(g *TaskGroup, cpu int) {
+	if se := g.entities[cpu]; se != nil && se.emptyDelayed {
+		f.s.endDelay(se)
+	}
+}
+
 // PassExactly follows the statistics of a balance pass. What passes of v5.10
 // decay on their way is told decay by decay.
 func (f *Follower) PassExactly(cpu, span int, idle IdleType) {

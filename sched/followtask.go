@@ -30,6 +30,7 @@ func (f *Follower) switchTo(cpu int, prev, next *Task, how Leaving) {
 	f.ensureRunning(rq, prev)
 	if prev != nil && prev.queued {
 		switch {
+		case how == LeavesBlocked && prev.delayed: // stays queued
 		case how == LeavesBlocked:
 			f.dequeue(rq, prev, dequeueSleep)
 		case how == LeavesPreempted && f.leavesThrottled(prev):
@@ -80,7 +81,7 @@ func (rq *runqueue) moveLRUFrontIfListed(t *Task) {
 // it no longer is runnable: its CPU looks for other work.
 func (f *Follower) Blocked(cpu int) {
 	rq := &f.s.rqs[cpu]
-	if t := rq.curr; t != nil && t.queued && rq.nr == 1 {
+	if t := rq.curr; t != nil && t.queued && !t.delayed && rq.nr == 1 {
 		f.dequeue(rq, t, dequeueSleep)
 	}
 }
@@ -240,6 +241,9 @@ func (f *Follower) Woken(t *Task, cpu int) {
 	s := f.s
 	if t.queued {
 		f.leaveWakeList(t)
+		if t.delayed {
+			s.rejoinInPlace(t)
+		}
 		return
 	}
 	f.setCPU(t, cpu)
@@ -339,7 +343,7 @@ func (f *Follower) Started(t *Task, cpu int) {
 	if !t.other {
 		s.initNewTask(t)
 	}
-	f.enqueue(&s.rqs[cpu], t, 0)
+	f.enqueue(&s.rqs[cpu], t, enqueueNew)
 	f.noteQueued(t)
 }
 

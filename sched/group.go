@@ -202,19 +202,19 @@ func (s *Scheduler) updateGroupWeight(se *Entity) {
 }
 
 // reweight changes an entity's weight, on its queue or not; what its averages
-// contribute to the queue follows, its vruntime does not.
+// contribute to the queue follows; CFS leaves its vruntime alone.
 func (s *Scheduler) reweight(se *Entity, weight int64) {
 	cfs := se.cfs
 	if se.onRQ {
 		if cfs.curr == se {
 			s.updateCurr(cfs)
 		}
-		if s.keepsLag {
-			s.moveInTime(cfs, se, s.reweightLag(cfs, se, weight))
-		}
+	}
+	if s.time.reweigh != nil {
+		s.time.reweigh(s, cfs, se, weight)
+	}
+	if se.onRQ {
 		cfs.load += weight - se.weight
-	} else if s.keepsLag {
-		se.lag = scaled(se.lag, se.weight, weight)
 	}
 	if s.weightedSums() {
 		se.weight = weight // the averages follow with time

@@ -64,7 +64,9 @@ func (s *Scheduler) checkTaskList(rq *runqueue) error {
 			n++
 		}
 		if t.delayed {
-			delayed++
+			if !t.hidden() {
+				delayed++
+			}
 		} else {
 			estimate += t.utilEstimate()
 		}
@@ -150,7 +152,7 @@ func (q *cfsRQ) checkLinks() error {
 	}
 	a := &q.avg
 	switch {
-	case q.se != nil && q.se.onRQ != (q.nr > 0 && !(q.throttled && q.isThrottled())):
+	case q.se != nil && !q.se.emptyDelayed && q.se.onRQ != (q.nr > 0 && !(q.throttled && q.isThrottled())):
 		return fmt.Errorf("%d entities queued, but queued=%v of the group's entity", q.nr, q.se.onRQ)
 	case q.curr != nil && q.se != nil && q.parent.curr != q.se:
 		return fmt.Errorf("an entity is current below a group that is not")
@@ -168,8 +170,8 @@ func (s *Scheduler) checkQueue(q *cfsRQ) error {
 	for i, sl := range q.line.slots {
 		se := sl.se
 		switch {
-		case sl.key != se.vruntime:
-			return fmt.Errorf("an entity's vruntime changed while it was on the timeline")
+		case sl.key != s.lineKey(se):
+			return fmt.Errorf("an entity's vruntime or deadline changed while it was on the timeline")
 		case i > 0 && sl.key > last:
 			return fmt.Errorf("timeline out of order")
 		case se.cfs != q || !se.onRQ || se == q.curr:
@@ -180,7 +182,11 @@ func (s *Scheduler) checkQueue(q *cfsRQ) error {
 	}
 	// A wakeup puts nobody further back than its credit, and virtual time does
 	// not pass whoever waits.
-	if left := q.line.leftmost(); left != nil && left.vruntime < q.minVruntime-max(s.tun.Latency, s.tun.MinGranularity) {
+	if s.time.eevdf != nil {
+		if err := s.checkVirtualTime(q); err != nil {
+			return err
+		}
+	} else if left := q.line.leftmost(); left != nil && left.vruntime < q.minVruntime-max(s.tun.Latency, s.tun.MinGranularity) {
 		return fmt.Errorf("an entity waits at vruntime %d, more than any credit behind min_vruntime %d",
 			left.vruntime, q.minVruntime)
 	}

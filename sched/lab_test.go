@@ -20,6 +20,7 @@ type requests struct {
 	wakeIPI, nohzKick, stopper, softirq []bool
 	unthrottle, work                    []bool
 	timers                              []armedTimer // in the order of arming
+	sliceEnd                            []int64      // by CPU; 0: none
 }
 
 // armedTimer is a timer of bandwidth control on its CPU.
@@ -29,13 +30,14 @@ type armedTimer struct {
 	*Timer
 }
 
-func (r *requests) Resched(int)            {}
-func (r *requests) WakeIPI(cpu int)        { r.wakeIPI[cpu] = true }
-func (r *requests) NohzKick(cpu int)       { r.nohzKick[cpu] = true }
-func (r *requests) StopperKick(cpu int)    { r.stopper[cpu] = true }
-func (r *requests) BalanceSoftirq(cpu int) { r.softirq[cpu] = true }
-func (r *requests) UnthrottleIPI(cpu int)  { r.unthrottle[cpu] = true }
-func (r *requests) ThrottleWork(cpu int)   { r.work[cpu] = true }
+func (r *requests) Resched(int)                   {}
+func (r *requests) WakeIPI(cpu int)               { r.wakeIPI[cpu] = true }
+func (r *requests) NohzKick(cpu int)              { r.nohzKick[cpu] = true }
+func (r *requests) StopperKick(cpu int)           { r.stopper[cpu] = true }
+func (r *requests) BalanceSoftirq(cpu int)        { r.softirq[cpu] = true }
+func (r *requests) UnthrottleIPI(cpu int)         { r.unthrottle[cpu] = true }
+func (r *requests) ThrottleWork(cpu int)          { r.work[cpu] = true }
+func (r *requests) ArmSliceEnd(cpu int, at int64) { r.sliceEnd[cpu] = at }
 func (r *requests) ArmTimer(cpu int, at int64, t *Timer) {
 	r.timers = append(r.timers, armedTimer{cpu, at, t})
 }
@@ -109,7 +111,7 @@ func newRequests(n int) requests {
 	flags := func() []bool { return make([]bool, n) }
 	return requests{
 		wakeIPI: flags(), nohzKick: flags(), stopper: flags(), softirq: flags(),
-		unthrottle: flags(), work: flags(),
+		unthrottle: flags(), work: flags(), sliceEnd: make([]int64, n),
 	}
 }
 
@@ -170,6 +172,11 @@ func (l *lab) nextEvent() int64 {
 	for _, t := range l.asked.timers {
 		next = min(next, t.at)
 	}
+	for _, at := range l.asked.sliceEnd {
+		if at != 0 {
+			next = min(next, at)
+		}
+	}
 	for _, j := range l.jobs {
 		switch {
 		case j.wakeAt != 0:
@@ -205,6 +212,12 @@ func (l *lab) handleEvents() {
 	}
 	for t, due := l.asked.takeDue(l.clock); due; t, due = l.asked.takeDue(l.clock) {
 		l.ExpireTimer(l.clock, t.cpu, t.Timer)
+	}
+	for cpu, at := range l.asked.sliceEnd {
+		if at != 0 && at <= l.clock {
+			l.asked.sliceEnd[cpu] = 0
+			l.SliceEnd(l.clock, cpu)
+		}
 	}
 	l.settle()
 	if l.isTick() {

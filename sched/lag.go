@@ -2,11 +2,13 @@ package sched
 
 import "math/bits"
 
-// Lag: the virtual time of EEVDF, as far as it can be followed along a recording
+// Lag: the virtual time of EEVDF, as far as it can be followed along the recording
+// of a real kernel, which shows neither deadlines nor when a delayed sleeper left
 // (mechanisms-modern.md 2.1, 2.3 to 2.5, 2.10). An entity's lag is how far it is
 // behind the weighted average of its queue; it keeps its lag when it leaves and
 // comes back. Only eligibility depends on it here, so only kernels whose
-// balancer asks for that are followed so; a simulation has v5.17's virtual time.
+// balancer asks for that are followed so. A simulation knows all of EEVDF: see
+// eevdf.go.
 
 // average is V, the weighted average of the virtual times of a queue, the running
 // entity included. That of an empty queue is the last one it had.

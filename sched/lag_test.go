@@ -192,7 +192,7 @@ func TestReweightKeepsLag(t *testing.T) {
 // simulation is not.
 func TestWhoKeepsLag(t *testing.T) {
 	for kernel, want := range map[string]bool{"v6.1": false, "v6.12": false, "v7.2": true} {
-		if got := newFollowed(t, kernel).s.keepsLag; got != want {
+		if got := newFollowed(t, kernel).s.time == &followedLag; got != want {
 			t.Errorf("%s: %v", kernel, got)
 		}
 	}

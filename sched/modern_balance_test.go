@@ -111,9 +111,9 @@ func TestIneligibleTaskIsNotMoved(t *testing.T) {
 			task *Task
 			v    int64
 		}{{p, 11_000_000}, {q, 9_000_000}} {
-			l.rqs[0].cfs.line.remove(&x.task.se)
+			l.stepOut(&l.rqs[0].cfs, &x.task.se)
 			x.task.se.vruntime = x.v
-			l.rqs[0].cfs.line.insert(&x.task.se)
+			l.lineUp(&l.rqs[0].cfs, &x.task.se)
 		}
 		running.se.vruntime = 10_000_000 // the average of 9, 10 and 11 ms
 		l.rqs[0].moveLRUFront(q)         // P is at the tail, C at the front

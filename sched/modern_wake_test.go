@@ -364,15 +364,23 @@ func TestWithoutClustersAsBefore(t *testing.T) {
 }
 
 // 1.2: B is put on its queue again where it is, and then it is asked whether it
-// preempts; C, far ahead of it, has to go.
+// preempts; C, when it is ahead of the average and so not eligible, has to go. A
+// third task waits for a late deadline.
 func TestDelayedWakeePreemptsWhereItIs(t *testing.T) {
 	for _, kernel := range modernKernels {
-		for _, ahead := range []int64{0, 1_000_000_000} {
+		for _, ahead := range []int64{0, 10_000_000} {
 			l := newBalanceLab(t, kernel, realMachine())
 			l.spin(0, 1)
-			b := l.spin(3, 2)[1]
+			tasks := l.spin(3, 3)
+			b, third, cfs := tasks[1], tasks[2], &l.rqs[3].cfs
+			c := l.rqs[3].curr
+			for _, waits := range []*Task{b, third} {
+				l.stepOut(cfs, &waits.se)
+				waits.se.vruntime, waits.se.deadline = c.se.vruntime, c.se.vruntime+100_000_000
+				l.lineUp(cfs, &waits.se)
+			}
 			l.SetDelayed(l.now, b, true)
-			l.rqs[3].curr.se.vruntime = b.se.vruntime + ahead
+			c.se.vruntime += ahead
 			l.Wake(l.now, 0, b, false)
 			if got := l.NeedResched(3); got != (ahead > 0) {
 				t.Errorf("%s, C %d ns ahead: CPU 3 asked to reschedule %v", kernel, ahead, got)

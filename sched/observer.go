@@ -41,6 +41,15 @@ type Observer interface {
 	// or set free.
 	Throttled(g *TaskGroup, cpu int)
 	Unthrottled(g *TaskGroup, cpu int)
+	// Blocks: the running task t sleeps, and stays queued for now if delayed. It is
+	// told before Scheduled where that matters: if t is delayed, or if the stay of
+	// another ends in between. DelayEnds: t, or the group g's entity without tasks,
+	// does not stay on cpu any longer; the other is nil.
+	Blocks(t *Task, delayed bool)
+	DelayEnds(cpu int, t *Task, g *TaskGroup)
+	// WakesInPlace: t, whose dequeue was delayed, is being woken by a CPU without
+	// being placed. Queued follows.
+	WakesInPlace(t *Task, here int)
 	// IdleCostChanged: the bound of cpu's average idle time is now twice ns.
 	IdleCostChanged(cpu int, ns int64)
 }

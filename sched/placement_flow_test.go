@@ -14,6 +14,7 @@ func (*flowDriver) NohzKick(int)                {}
 func (*flowDriver) ArmTimer(int, int64, *Timer) {}
 func (*flowDriver) UnthrottleIPI(int)           {}
 func (*flowDriver) ThrottleWork(int)            {}
+func (*flowDriver) ArmSliceEnd(int, int64)      {}
 func (*flowDriver) StopperKick(int)             {}
 func (*flowDriver) BalanceSoftirq(cpu int)      {}
 

@@ -47,6 +47,7 @@ func (nullDriver) NohzKick(int)                {}
 func (nullDriver) ArmTimer(int, int64, *Timer) {}
 func (nullDriver) UnthrottleIPI(int)           {}
 func (nullDriver) ThrottleWork(int)            {}
+func (nullDriver) ArmSliceEnd(int, int64)      {}
 func (nullDriver) StopperKick(int)             {}
 func (nullDriver) BalanceSoftirq(int)          {}
 

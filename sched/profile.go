@@ -18,12 +18,13 @@ type Profile struct {
 	// Inert are known bits that change nothing here: they belong to other
 	// scheduling classes, to debugging, or to mechanisms that are not modelled.
 	Inert FeatureSet
-	// Borrowed are bits of older kernels that stand in for the kernel's own time
-	// rules: always on, and not for anyone to set.
-	Borrowed FeatureSet
+	// Implied are bits of newer kernels for what this one does without a name for
+	// it: always on, and not for anyone to set.
+	Implied FeatureSet
 	// Tunables are the numbers that the kernel lets an administrator set.
 	Tunables tunableRules // tunable.go
 
+	Time     *timeRules    // cfs.go, eevdf.go, mechanisms.md 1
 	Topology topologyRules // domain.go, mechanisms.md 5.3
 	Wake     wakeRules     // wake.go, affine.go, idlesibling.go, mechanisms.md 6
 	SlowPath slowPathRules // idlest.go, mechanisms.md 7
@@ -132,8 +133,9 @@ var v32 = Profile{
 	Known:    features38.Without(LBMin) | features2011, // [M]
 	Defaults: defaults38.Without(ArchPower),
 	Inert:    inert38,
-	Borrowed: Features(AttachAgeLoad),
+	Implied:  Features(AttachAgeLoad),
 	Tunables: tunables414,
+	Time:     &cfsTime,
 	Topology: topology32, Wake: wake32, SlowPath: slowPath38, Balance: balance32, Bandwidth: bandwidth32,
 	RunnableLoad: true, WeightLoad: true, WindowShares: true, PickDropsBuddies: true,
 }
@@ -144,8 +146,9 @@ var v38 = Profile{
 	Known:    features38 | features2013,
 	Defaults: defaults38.With(SBMWakeAffine),
 	Inert:    inert38,
-	Borrowed: Features(AttachAgeLoad),
+	Implied:  Features(AttachAgeLoad),
 	Tunables: tunables414,
+	Time:     &cfsTime,
 	Topology: topology38, Wake: wake38, SlowPath: slowPath38, Balance: balance38, Bandwidth: bandwidth38,
 	RunnableLoad: true, WeightLoad: true, PickDropsBuddies: true,
 }
@@ -157,6 +160,7 @@ var v414 = Profile{
 	Defaults: features414 &^ offByDefault,
 	Inert:    inert414,
 	Tunables: tunables414,
+	Time:     &cfsTime,
 	Topology: topology414, Wake: wake414, SlowPath: slowPath414, Balance: balance414, Bandwidth: bandwidth414,
 	RunnableLoad: true, PickDropsBuddies: true,
 }
@@ -171,6 +175,7 @@ var v413numa = Profile{
 	Defaults: features414 &^ Features(WAIdle, WAWeight, WABias) &^ offByDefault,
 	Inert:    inert414,
 	Tunables: tunables414,
+	Time:     &cfsTime,
 	Topology: topology414, Wake: wake413numa, SlowPath: slowPath414, Balance: balance414, Bandwidth: bandwidth414,
 	RunnableLoad: true, PickDropsBuddies: true,
 }
@@ -194,6 +199,7 @@ var v510 = Profile{
 	Inert:    inert510,
 	Tunables: tunables414,
 	UtilEst:  utilEst510,
+	Time:     &cfsTime,
 	Topology: topology510, Wake: wake510, SlowPath: slowPath510, Balance: balance510, Bandwidth: bandwidth510,
 	PickDropsBuddies: true,
 }
@@ -208,6 +214,7 @@ var v517 = Profile{
 	Inert:    inert517,
 	Tunables: tunables517,
 	UtilEst:  utilEst510,
+	Time:     &cfsTime,
 	Topology: topology517, Wake: wake517, SlowPath: slowPath517, Balance: balance517, Bandwidth: bandwidth517,
 	GroupIdle: true,
 }
@@ -224,6 +231,7 @@ var v517tip = Profile{
 	Inert:    inert517,
 	Tunables: tunables517,
 	UtilEst:  utilEst510,
+	Time:     &cfsTime,
 	Topology: topology517tip, Wake: wake517, SlowPath: slowPath517tip, Balance: balance517tip, Bandwidth: bandwidth517,
 	GroupIdle: true,
 }
@@ -239,52 +247,47 @@ var v61 = Profile{
 	Inert:    inert517,
 	Tunables: tunables517,
 	UtilEst:  utilEst510,
+	Time:     &cfsTime,
 	Topology: topology61, Wake: wake61, SlowPath: slowPath61, Balance: balance61, Bandwidth: bandwidth517,
 	GroupIdle: true, DecaysIdleLag: true, DetachesInDequeue: true,
 }
 
-// timeOf517 are the bits behind the time rules that the profiles below borrow.
-var timeOf517 = Features(GentleFairSleepers, StartDebit, AltPeriod, BaseSlice)
+// inert612: HRTICK ends slices on time here.
+var inert612 = inert517.Without(HRTick)
 
-// inert612 adds the bits of EEVDF.
-var inert612 = inert517 | Features(PlaceLag, PlaceDeadlineInitial, PlaceRelDeadline, RunToParity,
+// eevdfFeatures are the bits of its virtual time.
+var eevdfFeatures = Features(HRTick, PlaceLag, PlaceDeadlineInitial, PlaceRelDeadline, RunToParity,
 	PreemptShort, PickBuddy, DelayDequeue, DelayZero)
 
-var features612 = inert612 | Features(NextBuddy, CacheHotBuddy, WakeupPreemption, TTWUQueue, SISUtil, LBMin,
-	AttachAgeLoad, WAIdle, WAWeight, WABias, UtilEst, NIRandom)
+var features612 = inert612 | eevdfFeatures | Features(NextBuddy, CacheHotBuddy, WakeupPreemption, TTWUQueue, SISUtil,
+	LBMin, AttachAgeLoad, WAIdle, WAWeight, WABias, UtilEst, NIRandom)
 
-// v6.12 and v7.2 place and balance as these kernels do. Their virtual time is
-// EEVDF, which this package does not have yet: slices, wakeup preemption and
-// the pick are those of v5.17, on which base_slice_ns acts as the shortest
-// slice. Delayed dequeue therefore does not happen by itself; a driver that
-// follows a trace says when it did ([Scheduler.SetDelayed]).
 var v612 = Profile{
 	Name:     "v6.12",
-	Summary:  "v6.12 stable: placement and balancing rules with clusters; virtual time is still CFS",
+	Summary:  "v6.12 stable: EEVDF with delayed dequeue, clusters",
 	Known:    features612,
 	Defaults: features612 &^ offByDefault,
 	Inert:    inert612,
-	Borrowed: timeOf517,
 	Tunables: tunables612,
+	Time:     &eevdfTime612,
 	Topology: topology612, Wake: wake612, SlowPath: slowPath61, Balance: balance612, Bandwidth: bandwidth612,
 	GroupIdle: true, UtilEst: utilEst612, PlainForkUtil: true, SlowPublishing: true, DecaysIdleLag: true,
 	KeepsEmptyWeight: true, DetachesInDequeue: true, PublishesByPresent: true,
 }
 
-// inert72: PLACE_LAG has an effect, on migrations. HRTICK would end slices on
-// time; it is on by default.
-var inert72 = (inert612 | Features(ParanoidAvg)) &^ Features(PlaceLag, DoubleTick)
+// inert72: PARANOID_AVG guards sums that do not overflow here.
+var inert72 = inert612.With(ParanoidAvg).Without(DoubleTick)
 
 var features72 = (features612 | inert72 | Features(NIRate)) &^ Features(DoubleTick)
 
 var v72 = Profile{
 	Name:     "v7.2",
-	Summary:  "v7.2: placement and balancing rules with preferred caches; virtual time is still CFS",
+	Summary:  "v7.2: EEVDF with exact slice ends, preferred caches, throttling task by task",
 	Known:    features72,
 	Defaults: features72&^offByDefault&^Features(ParanoidAvg) | Features(HRTick, HRTickDL),
 	Inert:    inert72,
-	Borrowed: timeOf517,
 	Tunables: tunables612,
+	Time:     &eevdfTime72,
 	Topology: topology72, Wake: wake72, SlowPath: slowPath72, Balance: balance72, Bandwidth: bandwidth612,
 	GroupIdle: true, UtilEst: utilEst72, PlainForkUtil: true, SlowPublishing: true, DecaysIdleLag: true,
 	KeepsEmptyWeight: true, DetachesInDequeue: true, PreferredLLC: true, ThrottlesTasks: true,

@@ -300,7 +300,8 @@ func (c *chaos) check(t *rapid.T) {
 func (c *chaos) checkNobodyLost(t *rapid.T) {
 	queued := int32(0)
 	for _, task := range c.tasks {
-		if awake := c.awake[task]; (task.queued || task.pending || task.limbo) != awake || (task.queued && task.pending) {
+		runnable := task.queued && !task.delayed
+		if awake := c.awake[task]; (runnable || task.pending || task.limbo) != awake || (task.queued && task.pending) {
 			t.Fatalf("task %d: awake %v, queued %v, pending %v", task.ID, awake, task.queued, task.pending)
 		}
 		if task.queued && !task.hidden() {

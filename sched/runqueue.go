@@ -14,6 +14,8 @@ type cfsRQ struct {
 
 	line                   timeline
 	curr, next, last, skip *Entity
+	waiting                weightedTimes // of the line (eevdfaverage.go)
+	oddSlices              int32         // queued entities that do not ask for the base slice
 
 	avg Avg
 	// runnableLoad sums only queued entities; kernels before v5.5 balance and
@@ -67,8 +69,9 @@ type runqueue struct {
 	curr        *Task // nil: the idle task
 	online      bool
 	needResched bool
-	wakePending bool // ttwu_pending: a wakee is on the wake list
-	idleBalance bool // was idle at its last tick
+	wakePending bool  // ttwu_pending: a wakee is on the wake list
+	sliceEnd    int64 // ns at which the running task's request ends; 0: nobody watches (hrtick.go)
+	idleBalance bool  // was idle at its last tick
 
 	cfs  cfsRQ
 	leaf []*cfsRQ // queues with load to decay, children before parents; the root last

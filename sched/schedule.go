@@ -9,9 +9,10 @@ func (s *Scheduler) Schedule(now int64, cpu int, block bool) *Task {
 	prev := rq.curr
 	s.writeQueue(cpu, cpu)
 	if block && prev != nil {
-		s.deactivateTask(rq, prev, dequeueSleep)
+		s.block(rq, prev)
 	}
 	next := s.pickNext(rq, prev)
+	s.blocked = nil
 	rq.needResched = false
 	rq.stats.Schedules++
 	if next != prev {
@@ -27,6 +28,7 @@ func (s *Scheduler) Schedule(now int64, cpu int, block bool) *Task {
 		}
 	}
 	rq.curr = next
+	s.armSliceEnd(rq)
 	if s.hooked && s.profile.ThrottlesTasks && next != nil && next != prev {
 		s.armIfThrottled(next)
 	}
@@ -85,14 +87,14 @@ func (s *Scheduler) pickNext(rq *runqueue, prev *Task) *Task {
 				return s.pickAnew(rq, prev)
 			}
 		}
-		se = s.pickEntity(cfs, curr)
+		se = s.time.pick(s, cfs, curr)
+		if se.delayed() { // its stay ends here
+			s.endDelay(se)
+			return s.pickNext(rq, prev)
+		}
 		cfs = se.my
 	}
 	next := se.task
-	if next.delayed { // its stay ends here
-		s.deactivateTask(rq, next, dequeueSleep)
-		return s.pickNext(rq, prev)
-	}
 	if next != prev {
 		s.switchEntities(prev, se)
 	}
@@ -127,7 +129,11 @@ func (s *Scheduler) pickAfterPut(rq *runqueue, prev *Task) *Task {
 	}
 	var se *Entity
 	for cfs := &rq.cfs; cfs != nil; cfs = se.my {
-		se = s.pickEntity(cfs, nil)
+		se = s.time.pick(s, cfs, nil)
+		if se.delayed() { // its stay ends here
+			s.endDelay(se)
+			return s.pickAfterPut(rq, nil)
+		}
 	}
 	s.setNextUp(se)
 	if !s.profile.Balance.detach.fromFront {
@@ -200,9 +206,14 @@ func (s *Scheduler) Yield(now int64, cpu int) {
 	rq := &s.rqs[cpu]
 	curr := rq.curr
 	rq.stats.Yields++
-	if curr == nil || rq.nr == 1 {
-		return
+	if curr != nil && rq.nr > 1 {
+		s.time.yield(s, curr)
 	}
+}
+
+// skipYielding has CFS pass over the task, and over the groups above, at the
+// next pick.
+func (s *Scheduler) skipYielding(curr *Task) {
 	dropBuddies(&curr.se)
 	if curr.policy != PolicyBatch {
 		s.updateCurr(curr.se.cfs)

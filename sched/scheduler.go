@@ -32,7 +32,7 @@ func NewConfig(m *machine.Machine, p *Profile) Config {
 	return Config{
 		Machine:  m,
 		Profile:  p,
-		Features: p.Defaults | p.Borrowed,
+		Features: p.Defaults | p.Implied,
 		Tunables: p.Tunables.defaults(m.Online().Count()),
 		HZ:       250,
 		Prices:   DefaultPrices(),
@@ -54,7 +54,9 @@ type Scheduler struct {
 	dice          func() uint32
 	observer      Observer // nil: nobody looks
 	present       int64    // ns, newer than now while a recording's act is followed by an older clock
-	keepsLag      bool     // virtual times are EEVDF's: see lag.go
+	time          *timeRules
+	endsSlices    bool  // HRTICK: see hrtick.go
+	blocked       *Task // the task that a Schedule call has just put to sleep, if that has not been told
 
 	now        int64 // ns
 	hooked     bool  // bandwidth control is asked at every turn (bandwidth.go)
@@ -105,10 +107,11 @@ func New(cfg Config, driver Driver) (*Scheduler, error) {
 	s := &Scheduler{
 		profile: cfg.Profile, features: cfg.Features, tun: cfg.Tunables, hz: cfg.HZ,
 		preemptKernel: cfg.PreemptKernel, prices: cfg.Prices, machine: cfg.Machine,
-		driver: driver, custom: cfg.Placement, dice: cfg.Dice,
+		driver: driver, custom: cfg.Placement, dice: cfg.Dice, time: cfg.Profile.Time,
 		rqs: make([]runqueue, n), online: cfg.Machine.Online(),
 		idle: machine.NewCPUMask(n), schedIdle: machine.NewCPUMask(n),
 	}
+	s.endsSlices = s.time.eevdf != nil && s.features.Has(HRTick)
 	if s.dice == nil {
 		s.dice = fixedDice()
 	}
@@ -219,6 +222,7 @@ func (s *Scheduler) InitTask(t *Task, spec TaskSpec) {
 	}
 	t.se.task = t
 	t.se.weight = taskWeight(t.policy, t.nice)
+	t.se.slice = s.baseSlice()
 	t.se.avg.last = neverUpdated
 	t.se.avg.loadAvg = scaleDown(t.se.weight)
 	s.attachToQueueOf(t, spec.CPU)

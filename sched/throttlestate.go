@@ -36,7 +36,7 @@ func (s *Scheduler) completeThrottling(q *cfsRQ) {
 	s.countThrottled(q.tg, int(q.rq.cpu), +1)
 	for se := q.se; se != nil && se.onRQ; se = se.parent {
 		s.work.ThrottleSteps++
-		s.dequeueEntity(se.cfs, se, dequeueSleep)
+		s.dequeueEntity(se.cfs, se, dequeueSleep|dequeueHidden)
 		if se.cfs.load != 0 {
 			return
 		}
@@ -68,6 +68,7 @@ func (s *Scheduler) countAbove(q *cfsRQ, sign int32) {
 		snapshotRunnable(se)
 		up.h += h
 		up.hIdle += hIdle
+		up.delayed += sign * q.delayed
 		if up.idle {
 			hIdle = h
 		}

@@ -23,7 +23,7 @@ func (s *Scheduler) tickEntity(cfs *cfsRQ, curr *Entity) {
 	s.updateCurr(cfs)
 	s.updateLoadAvg(cfs, curr, updateGroupLoad)
 	s.updateGroupWeight(curr)
-	if cfs.nr > 1 {
+	if cfs.nr > 1 && s.time.eevdf == nil {
 		s.tickPreempt(cfs, curr)
 	}
 }

@@ -1,7 +1,7 @@
 package sched
 
 // timeline holds the queued entities of one queue, except the running one, in
-// decreasing order of vruntime: the leftmost (next to run) is the last element,
+// decreasing order of vruntime, or of deadline where EEVDF rules: the leftmost (next to run) is the last element,
 // so that the common cases, taking the leftmost and inserting a fresh wakee
 // near it, move few elements. Equal keys keep their order of insertion.
 type timeline struct {
@@ -28,15 +28,21 @@ func (t *timeline) second() *Entity {
 	return nil
 }
 
-func (t *timeline) insert(se *Entity) {
-	i := t.firstNotAfter(se.vruntime)
+func (t *timeline) insert(se *Entity) { t.insertAt(se.vruntime, se) }
+
+// insertAt inserts an entity by another key than its vruntime; removeAt takes it
+// out with the same.
+func (t *timeline) insertAt(key int64, se *Entity) {
+	i := t.firstNotAfter(key)
 	t.slots = append(t.slots, slot{})
 	copy(t.slots[i+1:], t.slots[i:])
-	t.slots[i] = slot{se.vruntime, se}
+	t.slots[i] = slot{key, se}
 }
 
-func (t *timeline) remove(se *Entity) {
-	i := t.firstNotAfter(se.vruntime)
+func (t *timeline) remove(se *Entity) { t.removeAt(se.vruntime, se) }
+
+func (t *timeline) removeAt(key int64, se *Entity) {
+	i := t.firstNotAfter(key)
 	for t.slots[i].se != se {
 		i++
 	}

@@ -12,7 +12,7 @@ import "github.com/schedlab/schedlab/machine"
 func (s *Scheduler) Wake(now int64, here int, t *Task, sync bool) int {
 	s.setNow(now)
 	if t.delayed {
-		return s.wakeInPlace(t)
+		return s.wakeInPlace(t, here, sync)
 	}
 	if t.queued || t.pending || t.limbo {
 		return int(t.cpu)
@@ -42,7 +42,7 @@ func (s *Scheduler) Wake(now int64, here int, t *Task, sync bool) int {
 		s.work.RemoteLocks++
 	}
 	s.writeQueue(here, cpu)
-	s.finishWakeup(&s.rqs[cpu], t, migrated)
+	s.finishWakeup(&s.rqs[cpu], t, sync, migrated)
 	return cpu
 }
 
@@ -84,7 +84,7 @@ func (s *Scheduler) HandleWakeList(now int64, cpu int) {
 	for t != nil {
 		next := t.wakeNext
 		t.pending, t.wakeNext = false, nil
-		s.finishWakeup(rq, t, t.wakeMigrated)
+		s.finishWakeup(rq, t, t.wakeSync, t.wakeMigrated)
 		t = next
 	}
 	s.refreshIdle(rq)
@@ -96,7 +96,7 @@ func (t *Task) OnWakeList() bool { return t.pending }
 // WakeListPending reports whether cpu's wake list waits to be handled.
 func (s *Scheduler) WakeListPending(cpu int) bool { return s.rqs[cpu].wakePending }
 
-func (s *Scheduler) finishWakeup(rq *runqueue, t *Task, migrated bool) {
+func (s *Scheduler) finishWakeup(rq *runqueue, t *Task, sync, migrated bool) {
 	flags := enqueueWakeup
 	if migrated {
 		flags |= enqueueMigrated
@@ -105,7 +105,14 @@ func (s *Scheduler) finishWakeup(rq *runqueue, t *Task, migrated bool) {
 	if s.observer != nil {
 		s.observer.Queued(t, false)
 	}
-	s.checkPreempt(rq, t, false)
+	how := wakeHow(0)
+	if sync {
+		how |= wakeSync
+	}
+	if t.nAllowed > 1 {
+		how |= wakeSelected
+	}
+	s.checkPreempt(rq, t, how)
 	s.endIdlePeriod(rq)
 }
 
@@ -158,17 +165,20 @@ func (s *Scheduler) activateNew(t *Task, cpu int) {
 	t.se.avg.last = neverUpdated
 	s.initNewTask(t)
 	rq := &s.rqs[cpu]
-	s.activateTask(rq, t, 0)
+	s.activateTask(rq, t, enqueueNew)
 	if s.observer != nil {
 		s.observer.Queued(t, true)
 	}
-	s.checkPreempt(rq, t, true)
+	s.checkPreempt(rq, t, wakeNew)
 }
 
 // placeForked gives a child its virtual time relative to the queue of the CPU
 // where it is created.
 func (s *Scheduler) placeForked(child *Task) {
 	se, cfs := &child.se, child.se.cfs
+	if s.time.join != nil {
+		return // it is placed as it joins
+	}
 	curr := cfs.curr
 	se.vruntime = 0
 	s.updateCurr(cfs)
@@ -207,6 +217,7 @@ func (s *Scheduler) activateTask(rq *runqueue, t *Task, flags enqueueFlag) {
 	visible := true
 	for ; se != nil && !se.onRQ; se = se.parent {
 		cfs := se.cfs
+		s.passSliceUp(se)
 		s.enqueueEntity(cfs, se, flags)
 		idle = cfs.count(1, idle, t)
 		if cfs.throttled {
@@ -216,11 +227,15 @@ func (s *Scheduler) activateTask(rq *runqueue, t *Task, flags enqueueFlag) {
 		flags = enqueueWakeup
 	}
 	if visible {
+		if se != nil && se.emptyDelayed {
+			s.requeueDelayed(se)
+		}
 		for ; se != nil; se = se.parent {
 			cfs := se.cfs
 			s.updateLoadAvg(cfs, se, updateGroupLoad)
 			snapshotRunnable(se)
 			s.updateGroupWeight(se)
+			s.passSliceUp(se)
 			idle = cfs.count(1, idle, t)
 			if cfs.throttled {
 				visible = false
@@ -236,6 +251,7 @@ func (s *Scheduler) activateTask(rq *runqueue, t *Task, flags enqueueFlag) {
 		}
 	}
 	s.refreshIdle(rq)
+	s.watchSlice(rq)
 }
 
 // count adds sign times the task t, of which sign·idle are hierarchically idle,
@@ -255,7 +271,9 @@ func (cfs *cfsRQ) count(sign, idle int32, t *Task) int32 {
 // deactivateTask takes a task off its CPU.
 func (s *Scheduler) deactivateTask(rq *runqueue, t *Task, flags enqueueFlag) {
 	s.utilEstDequeue(rq, t)
-	rq.leaveQueue(t, s.now)
+	if !t.delayed {
+		rq.leaveQueue(t, s.now)
+	}
 	wasSchedIdle := rq.schedIdle()
 	sleep := flags&dequeueSleep != 0
 	idle := int32(0)
@@ -266,7 +284,9 @@ func (s *Scheduler) deactivateTask(rq *runqueue, t *Task, flags enqueueFlag) {
 	visible := true
 	for ; se != nil; se = se.parent {
 		cfs := se.cfs
-		s.dequeueEntity(cfs, se, flags)
+		if !s.dequeueEntity(cfs, se, flags) {
+			break // a group that stays for its debt: the levels above keep it
+		}
 		idle = cfs.count(-1, idle, t)
 		if cfs.throttled {
 			s.throttleEmptied(cfs)
@@ -288,6 +308,7 @@ func (s *Scheduler) deactivateTask(rq *runqueue, t *Task, flags enqueueFlag) {
 			s.updateLoadAvg(cfs, se, updateGroupLoad)
 			snapshotRunnable(se)
 			s.updateGroupWeight(se)
+			s.passSliceUp(se)
 			idle = cfs.count(-1, idle, t)
 			if cfs.throttled {
 				visible = false
@@ -304,7 +325,9 @@ func (s *Scheduler) deactivateTask(rq *runqueue, t *Task, flags enqueueFlag) {
 		rq.nextBalance = s.jiffies
 	}
 	if sleep {
-		s.utilEstUpdate(t)
+		if !t.delayed || !s.samplesAtBlock() {
+			s.utilEstUpdate(t)
+		}
 		t.delayed = false
 	}
 	s.refreshIdle(rq)
@@ -393,5 +416,5 @@ func (s *Scheduler) moveQueued(rq *runqueue, t *Task, to int) {
 	if s.observer != nil {
 		s.observer.Arrives(t)
 	}
-	s.checkPreempt(dst, t, false)
+	s.checkPreempt(dst, t, 0)
 }

@@ -14,7 +14,7 @@ import (
 // CPUs, already scaled (mechanisms.md 1.3).
 type Tunables struct {
 	Latency            int64 // latency_ns
-	MinGranularity     int64 // min_granularity_ns
+	MinGranularity     int64 // min_granularity_ns; base_slice_ns of EEVDF
 	WakeupGranularity  int64 // wakeup_granularity_ns
 	IdleMinGranularity int64 // idle_min_granularity_ns, not scaled
 	MigrationCost      int64 // migration_cost_ns, not scaled
@@ -39,7 +39,7 @@ const bootOption = "nohz"
 type tunableRules struct {
 	missing []string // names in tunableFields that the kernel does not have
 	latency int64    // ns before scaling
-	slice   int64    // the shortest slice, ns before scaling
+	slice   int64    // the shortest slice, or that of EEVDF, ns before scaling
 }
 
 // afterCFS are the tunables that v6.6 replaced by base_slice_ns.
@@ -48,7 +48,7 @@ var afterCFS = []string{"child_runs_first", "idle_min_granularity_ns", "latency_
 var (
 	tunables414 = tunableRules{latency: 6_000_000, slice: 750_000, missing: []string{"base_slice_ns", "idle_min_granularity_ns"}}
 	tunables517 = tunableRules{latency: 6_000_000, slice: 750_000, missing: []string{"base_slice_ns"}}
-	tunables612 = tunableRules{latency: 8 * 700_000, slice: 700_000, missing: afterCFS}
+	tunables612 = tunableRules{slice: 700_000, missing: afterCFS}
 )
 
 var tunableFields = []tunableField{
@@ -155,8 +155,6 @@ func (c *Config) SetTunable(name string, value int64) error {
 	t := &c.Tunables
 	*f.field(t) = value
 	switch short {
-	case "base_slice_ns": // the borrowed time rules keep a latency of eight slices
-		t.Latency = value * t.NrLatency
 	case "latency_ns", "min_granularity_ns":
 		t.NrLatency = (t.Latency + t.MinGranularity - 1) / t.MinGranularity
 	}

@@ -11,11 +11,11 @@ const fullSpeed = 1024
 type cpu struct {
 	// When something is due, and what the CPU executes until then. These words
 	// and the next eight are read with every event: one cache line each.
-	end, nextTick, ipiAt, timerAt int64
-	task                          *task           // nil: idle
-	instr                         *workload.Instr // the instruction that the segment executes
-	debt                          int64           // kernel work done but not yet charged, ns at full speed
-	since                         int64           // the segment's work is counted from here
+	end, nextTick, ipiAt, timerAt, sliceAt int64
+	task                                   *task           // nil: idle
+	instr                                  *workload.Instr // the instruction that the segment executes
+	debt                                   int64           // kernel work done but not yet charged, ns at full speed
+	since                                  int64           // the segment's work is counted from here
 
 	// The segment: work is nanoseconds at full speed that were left at since;
 	// opWork is how much of it, at its end, belongs to the task's instruction.
@@ -36,11 +36,11 @@ type cpu struct {
 	timers    []timer
 	busySince int64
 	busyNS    int64
-	_         [7]int64 // whole cache lines
+	_         [6]int64 // whole cache lines
 }
 
 // nextEvent is the time of the CPU's earliest event.
-func (c *cpu) nextEvent() int64 { return min(c.end, c.nextTick, c.ipiAt, c.timerAt) }
+func (c *cpu) nextEvent() int64 { return min(c.end, c.nextTick, c.ipiAt, c.timerAt, c.sliceAt) }
 
 // progress accounts for what has been executed of the segment until now.
 func (c *cpu) progress(now int64) {

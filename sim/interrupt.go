@@ -40,7 +40,7 @@ func (m *Sim) armTimerAt(c *cpu, t *task, at int64) {
 func (m *Sim) step(c *cpu) {
 	m.acting = c
 	now := m.now
-	if c.end <= now && c.nextTick > now && c.ipiAt > now && c.timerAt > now {
+	if c.end <= now && c.nextTick > now && c.ipiAt > now && c.timerAt > now && c.sliceAt > now {
 		m.finishInstruction(c)
 		m.requeue(c)
 		return
@@ -51,6 +51,9 @@ func (m *Sim) step(c *cpu) {
 	if c.timerAt <= now {
 		c.debt += m.costs.TimerInterrupt
 		m.fireTimers(c, false)
+	}
+	if c.sliceAt <= now {
+		m.endSlice(c)
 	}
 	if c.ipiAt <= now {
 		m.receiveIPI(c)
@@ -137,6 +140,16 @@ func (m *Sim) expireTimers(c *cpu) {
 	}
 	m.dueTimers = m.dueTimers[:0]
 	m.leave(context)
+}
+
+// endSlice is the timer that ends a task's slice on time (HRTICK).
+func (m *Sim) endSlice(c *cpu) {
+	c.sliceAt = never
+	c.debt += m.costs.TimerInterrupt
+	context := m.enter(trace.ContextHardIRQ)
+	m.sched.SliceEnd(m.now, int(c.id))
+	m.leave(context)
+	m.chargeWork(c)
 }
 
 func (m *Sim) tick(c *cpu) {
@@ -322,6 +335,15 @@ func (d driver) ArmTimer(cpu int, at int64, t *sched.Timer) {
 func (d driver) UnthrottleIPI(cpu int) {
 	d.cpus[cpu].unthrottle = true
 	d.kick(&d.cpus[cpu])
+}
+
+func (d driver) ArmSliceEnd(cpu int, at int64) {
+	c := &d.cpus[cpu]
+	c.sliceAt = never
+	if at != 0 {
+		c.sliceAt = d.turnOf(c, at)
+	}
+	d.requeue(c)
 }
 
 func (d driver) ThrottleWork(cpu int) { d.cpus[cpu].throttleWork = true }

@@ -309,6 +309,39 @@ func (r *recorder) Judged(v *sched.JudgementView) {
 	r.write(e)
 }
 
+// Blocks implements [sched.Observer].
+func (r *recorder) Blocks(t *sched.Task, delayed bool) {
+	stage := trace.DelayNone
+	if delayed {
+		stage = trace.DelayBegins
+	}
+	r.delay(trace.Delay{PID: r.pid(t), CPU: int32(t.CPU()), Stage: stage})
+}
+
+// DelayEnds implements [sched.Observer].
+func (r *recorder) DelayEnds(cpu int, t *sched.Task, g *sched.TaskGroup) {
+	d := trace.Delay{CPU: int32(cpu), Stage: trace.DelayEnds}
+	if t != nil {
+		d.PID = r.pid(t)
+	} else {
+		d.Path = r.names.Intern(g.Name())
+	}
+	r.delay(d)
+}
+
+func (r *recorder) delay(d trace.Delay) {
+	e := r.begin(trace.KindDelay, r.acting())
+	e.SetDelay(d)
+	r.write(e)
+}
+
+// WakesInPlace implements [sched.Observer]: sched_waking.
+func (r *recorder) WakesInPlace(t *sched.Task, here int) {
+	e := r.begin(trace.KindWaking, here)
+	e.SetWake(trace.Wake{Task: r.taskOf(t), TargetCPU: int32(t.CPU())})
+	r.write(e)
+}
+
 // OverloadChanged implements [sched.Observer].
 func (r *recorder) OverloadChanged(cpu int, overloaded bool) {
 	e := r.begin(trace.KindOverload, r.acting())

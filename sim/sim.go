@@ -215,7 +215,7 @@ func (m *Sim) buildCPUs(mach *machine.Machine, order []int) {
 	byCore := map[int32][]*cpu{}
 	for i := range m.cpus {
 		c := &m.cpus[i]
-		*c = cpu{id: int32(i), speed: fullSpeed, end: never, ipiAt: never, timerAt: never, nextTick: never}
+		*c = cpu{id: int32(i), speed: fullSpeed, end: never, ipiAt: never, timerAt: never, sliceAt: never, nextTick: never}
 		mc := &mach.CPUs[i]
 		m.places[i] = place{int32(mc.Core), int32(mc.LLC), int32(mc.Node)}
 		if mc.Online {

@@ -60,6 +60,9 @@ func (*wakeWatcher) OverloadChanged(int, bool)                     {}
 func (*wakeWatcher) Throttled(*sched.TaskGroup, int)               {}
 func (*wakeWatcher) Unthrottled(*sched.TaskGroup, int)             {}
 func (*wakeWatcher) IdleCostChanged(int, int64)                    {}
+func (*wakeWatcher) Blocks(*sched.Task, bool)                      {}
+func (*wakeWatcher) DelayEnds(int, *sched.Task, *sched.TaskGroup)  {}
+func (*wakeWatcher) WakesInPlace(*sched.Task, int)                 {}
 
 // onCPUs is a scenario in which each program is a process of its own that starts
 // on the CPU of its number; the channels and objects are what the programs use.

@@ -200,6 +200,7 @@ func builtEvents(names *Names) []Event {
 	add(KindIdleCost, func(e *Event) { e.SetIdleCost(IdleCost{CPU: 3, Cost: 500_000}) })
 	add(KindIdleState, func(e *Event) { e.SetIdleState(IdleState{CPU: 3, Depth: 2}) })
 	add(KindPolicy, func(e *Event) { e.SetPolicy(Policy{PID: 9, Number: 5}) })
+	add(KindDelay, func(e *Event) { e.SetDelay(Delay{CPU: 3, Stage: DelayNone, Path: names.Intern("/a/b")}) })
 	add(KindLost, func(e *Event) { e.SetLost(12) })
 	add(KindOther, func(e *Event) {
 		e.Name = names.Intern("cpu_idle")

@@ -38,6 +38,7 @@ const (
 	KindIdleAgain                    // idleagain: an idle CPU looked for work in vain (simulations only)
 	KindIdleState                    // idlestate: an idle CPU chooses another idle state (simulations only)
 	KindPolicy                       // policy: a task's scheduling policy (simulations only)
+	KindDelay                        // delay: a sleeper stays queued, or does not any longer (simulations only)
 	KindLost                         // events were lost here: not an event of the kernel
 	numKinds
 )
@@ -216,6 +217,7 @@ var schemas = [numKinds]schema{
 	KindIdleAgain:        {event: "idleagain", fields: []field{{name: "cpu"}}},
 	KindIdleState:        {event: "idlestate", fields: []field{{name: "cpu"}, {name: "state"}}},
 	KindPolicy:           {event: "policy", fields: []field{{name: "pid"}, {name: "policy"}}},
+	KindDelay:            {event: "delay", fields: []field{{name: "pid"}, {name: "cpu"}, {name: "stage"}, {name: "path", typ: fieldPath, optional: true}}},
 }
 
 var queueFields = []field{{name: "cfs", typ: fieldHex}, {name: "cpu"}}

@@ -87,3 +87,41 @@ func (e *Event) SetPolicy(p Policy) {
 
 // Policy returns the fields of KindPolicy.
 func (e *Event) Policy() Policy { return Policy{PID: e.small(0), Number: e.value(1)} }
+
+// DelayStage is what becomes of a sleeper's place in the queue.
+type DelayStage int64
+
+// The stages: its stay ends, it blocks but stays, it blocks and leaves at once.
+const (
+	DelayEnds DelayStage = iota
+	DelayBegins
+	DelayNone
+)
+
+// Delay is about a task, or the entity of a group without tasks, that has nothing
+// to run but stays queued on a CPU.
+type Delay struct {
+	PID   int32 // 0: a group
+	CPU   int32
+	Stage DelayStage
+	Path  Name // of the group; none for a task
+}
+
+// SetDelay fills an event of KindDelay.
+func (e *Event) SetDelay(d Delay) {
+	e.setSmall(0, d.PID)
+	e.setSmall(1, d.CPU)
+	e.setKnown(2, int64(d.Stage))
+	if d.PID == 0 {
+		e.setText(3, d.Path)
+	}
+}
+
+// Delay returns the fields of KindDelay.
+func (e *Event) Delay() Delay {
+	d := Delay{PID: e.small(0), CPU: e.small(1), Stage: DelayStage(e.value(2))}
+	if d.PID == 0 {
+		d.Path = e.text(3)
+	}
+	return d
+}

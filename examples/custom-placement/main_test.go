@@ -39,6 +39,7 @@ func (quiet) NohzKick(int)                      {}
 func (quiet) ArmTimer(int, int64, *sched.Timer) {}
 func (quiet) UnthrottleIPI(int)                 {}
 func (quiet) ThrottleWork(int)                  {}
+func (quiet) ArmSliceEnd(int, int64)            {}
 func (quiet) StopperKick(int)                   {}
 func (quiet) BalanceSoftirq(int)                {}
 
