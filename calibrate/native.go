@@ -16,10 +16,10 @@ import (
 const Native = "native"
 
 // NativeMachine is its shape, and NativeKernel the nearest profile to the
-// kernel it ran (6.18, with EEVDF).
+// kernel it ran (6.18 [M]: EEVDF, no HRTICK, which v7.2 has).
 const (
 	NativeMachine = "1n2c1t"
-	NativeKernel  = "v6.1"
+	NativeKernel  = "v6.12"
 )
 
 // nativeKnobs start from a virtual machine: an idle CPU has halted, and leaves
