@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/goccy/go-yaml/ast"
 
@@ -207,6 +209,10 @@ func (d *decoder) filled(t text, what string) text {
 	}
 	if strings.ContainsAny(t.value, "\x00\n\r") {
 		d.fail(t.at, "%s has a line break or NUL in it", what)
+	}
+	unprintable := func(r rune) bool { return unicode.IsControl(r) && r != '\t' }
+	if strings.ContainsFunc(t.value, unprintable) || !utf8.ValidString(t.value) {
+		d.fail(t.at, "%s has a character in it that cannot be printed: %q", what, t.value)
 	}
 	return t
 }

@@ -21,7 +21,8 @@ func (s *stretchSpec) given() bool { return s.at != position{} }
 // wholeRun is what a benchmark writes to be exempt from the experiment's stretch.
 const wholeRun = "whole"
 
-const maxStretch = 1000 * time.Second
+// MaxStretch is the longest part of a stretch.
+const MaxStretch = 1000 * time.Second
 
 const stretchExample = "write stretch: {warmup: 400ms, measure: 300ms} or stretch: whole"
 
@@ -62,8 +63,8 @@ func (d *decoder) duration(f *fields, key string, least time.Duration) int64 {
 		return 0
 	}
 	length, err := time.ParseDuration(t.value)
-	if err != nil || length < least || length > maxStretch {
-		d.fail(t.at, "%s is %q; write a length such as 300ms or 1.5s, from %s to %s", key, t.value, least, maxStretch)
+	if err != nil || length < least || length > MaxStretch {
+		d.fail(t.at, "%s is %q; write a length such as 300ms or 1.5s, from %s to %s", key, t.value, least, MaxStretch)
 	}
 	return int64(length)
 }
