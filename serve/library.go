@@ -87,7 +87,7 @@ func (l *Library) Close() error { return l.root.Close() }
 
 // Find lists what the folder holds now, by path.
 func (l *Library) Find() (*Found, error) {
-	s := search{library: l, found: &Found{Results: []FoundResult{}, Recordings: []FoundRecording{}, Notes: []string{}}}
+	s := search{files: l, found: &Found{Results: []FoundResult{}, Recordings: []FoundRecording{}, Notes: []string{}}}
 	if err := s.folder(".", 0); err != nil && !errors.Is(err, errFull) {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func (l *Library) Find() (*Found, error) {
 
 // search is one walk over the folder.
 type search struct {
-	library *Library
+	files   *Library
 	found   *Found
 	entries int
 }
@@ -148,7 +148,7 @@ func (s *search) folder(dir string, depth int) error {
 
 // read lists a folder, at most as much of it as is looked at.
 func (s *search) read(dir string) ([]fs.DirEntry, error) {
-	file, err := s.library.root.Open(filepath.FromSlash(dir))
+	file, err := s.files.root.Open(filepath.FromSlash(dir))
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +164,7 @@ func (s *search) read(dir string) ([]fs.DirEntry, error) {
 // link notes a symbolic link to a folder: it is not followed, since links may
 // go in circles, and out.
 func (s *search) link(name string) {
-	info, err := s.library.root.Stat(filepath.FromSlash(name))
+	info, err := s.files.root.Stat(filepath.FromSlash(name))
 	if err != nil {
 		s.note("%s: a symbolic link that leads out of the folder or nowhere: left out", name)
 	} else if info.IsDir() {
@@ -177,12 +177,12 @@ func (s *search) look(dir string, entries []fs.DirEntry) {
 	named := func(name string) bool {
 		return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == name })
 	}
-	if named(resultsFile) && s.library.isFile(path.Join(dir, resultsFile)) {
-		report := named(reportFile) && s.library.isFile(path.Join(dir, reportFile))
+	if named(resultsFile) && s.files.isFile(path.Join(dir, resultsFile)) {
+		report := named(reportFile) && s.files.isFile(path.Join(dir, reportFile))
 		s.found.Results = append(s.found.Results, FoundResult{Path: dir, Report: report})
 	}
 	if slices.ContainsFunc(traceNames, named) {
-		if r, ok := s.library.recording(dir); ok {
+		if r, ok := s.files.recording(dir); ok {
 			s.found.Recordings = append(s.found.Recordings, r)
 		}
 	}

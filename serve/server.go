@@ -26,7 +26,7 @@ var page embed.FS
 
 // Server answers the page's requests.
 type Server struct {
-	library *Library
+	files   *Library
 	shelf   *shelf
 	stories chan struct{} // has room for the one story that is being told
 	say     func(text string)
@@ -35,7 +35,7 @@ type Server struct {
 // NewServer serves a library. What fails is said, besides in the page, by say,
 // which is called from several goroutines. Loading ends with ctx.
 func NewServer(ctx context.Context, l *Library, limits Limits, say func(text string)) *Server {
-	return &Server{library: l, shelf: newShelf(ctx, l, limits), stories: make(chan struct{}, 1), say: say}
+	return &Server{files: l, shelf: newShelf(ctx, l, limits), stories: make(chan struct{}, 1), say: say}
 }
 
 // Handler returns what answers requests. It refuses all but reads from this
@@ -114,14 +114,14 @@ func (s *Server) json(answer func(*http.Request) (any, error)) http.HandlerFunc 
 }
 
 func (s *Server) list(*http.Request) (any, error) {
-	found, err := s.library.Find()
+	found, err := s.files.Find()
 	if err != nil {
 		return nil, err
 	}
 	return struct {
 		Folder string `json:"folder"`
 		*Found
-	}{s.library.dir, found}, nil
+	}{s.files.dir, found}, nil
 }
 
 func (s *Server) result(r *http.Request) (any, error) {
@@ -129,7 +129,7 @@ func (s *Server) result(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.library.Result(dir)
+	return s.files.Result(dir)
 }
 
 // pathIn returns the folder that a request is about.
@@ -148,7 +148,7 @@ func (s *Server) report(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	file, err := s.library.openFile(path.Join(dir, reportFile), maxReport)
+	file, err := s.files.openFile(path.Join(dir, reportFile), maxReport)
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -229,7 +229,7 @@ func (s *Server) story(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, badRequest(fmt.Errorf("pick: %w", err))
 	}
-	where, err := s.library.CheckInside(dir)
+	where, err := s.files.CheckInside(dir)
 	if err != nil {
 		return nil, &statusError{http.StatusForbidden, err}
 	}
@@ -272,7 +272,7 @@ func (s *Server) perfetto(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	reader, _, err := s.library.OpenTrace(dir)
+	reader, _, err := s.files.OpenTrace(dir)
 	if err != nil {
 		s.fail(w, r, err)
 		return

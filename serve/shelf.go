@@ -11,7 +11,7 @@ import (
 
 // shelf holds the recordings that were opened last.
 type shelf struct {
-	library *Library
+	files   *Library
 	limits  Limits
 	ctx     context.Context // ends all loading
 	builder chan struct{}   // has room for the one recording that is being built
@@ -34,7 +34,7 @@ type loading struct {
 }
 
 func newShelf(ctx context.Context, l *Library, limits Limits) *shelf {
-	return &shelf{library: l, limits: limits, ctx: ctx, builder: make(chan struct{}, 1)}
+	return &shelf{files: l, limits: limits, ctx: ctx, builder: make(chan struct{}, 1)}
 }
 
 // get returns a recording, or how far its loading is when that takes longer than
@@ -86,7 +86,7 @@ func (s *shelf) load(l *loading) {
 }
 
 func (s *shelf) build(l *loading) (*Recording, error) {
-	reader, file, err := s.library.OpenTrace(l.path)
+	reader, file, err := s.files.OpenTrace(l.path)
 	if err != nil {
 		return nil, err
 	}

@@ -9,16 +9,17 @@ const fullSpeed = 1024
 // cpu is one CPU: the segment it executes, and the events that are on their
 // way to it.
 type cpu struct {
-	// When something is due, and what the CPU executes until then. These words
-	// and the next eight are read with every event: one cache line each.
+	// When something is due, and what the CPU executes until then. These eight
+	// words and the next eight are read with every event: one cache line each.
 	end, nextTick, ipiAt, timerAt, sliceAt int64
-	task                                   *task           // nil: idle
-	instr                                  *workload.Instr // the instruction that the segment executes
-	debt                                   int64           // kernel work done but not yet charged, ns at full speed
-	since                                  int64           // the segment's work is counted from here
+
+	task  *task           // nil: idle
+	instr *workload.Instr // the instruction that the segment executes
+	debt  int64           // kernel work done but not yet charged, ns at full speed
 
 	// The segment: work is nanoseconds at full speed that were left at since;
 	// opWork is how much of it, at its end, belongs to the task's instruction.
+	since            int64
 	work, opWork     int64
 	spinUntil        int64 // the segment goes on until then, if its work ends earlier
 	speed            int64
@@ -27,11 +28,11 @@ type cpu struct {
 	needResched      bool // the scheduler's flag, as told by the driver interface
 	nohzKick         bool
 	stopper, softirq bool
-	unthrottle       bool  // an IPI is on its way for queues that may run again
-	throttleWork     bool  // the task may be stopped at its return to user mode
-	lastTask         *task // whose working set its caches hold
-	idleReady        int64 // when the way into idle is finished
+	unthrottle       bool // an IPI is on its way for queues that may run again
+	throttleWork     bool // the task may be stopped at its return to user mode
 
+	lastTask  *task  // whose working set its caches hold
+	idleReady int64  // when the way into idle is finished
 	siblings  []*cpu // the other threads of its core
 	timers    []timer
 	busySince int64
